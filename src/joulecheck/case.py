@@ -1,0 +1,324 @@
+"""Cases: the questions of a property, one at a time or as a batch of arrays.
+
+A plain `Case` is what a model is asked: a workload at a precision. The other kinds
+put two questions side by side, or one under perturbed coefficients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import ClassVar, NamedTuple, Protocol
+
+import attrs
+import numpy as np
+
+from joulecheck.workload import Precision, Totals, Traffic, Workload, traffic
+from joulecheck.workload.columns import (
+    PRECISION_BITS,
+    PRECISIONS,
+    BatchTraffic,
+    Floats,
+    Ints,
+    OperatorColumns,
+    batch_traffic,
+    operator_columns,
+    total_ops,
+)
+
+
+class Question(NamedTuple):
+    """One call of a model: what it is asked, under which scales, and its role."""
+
+    role: str
+    case: Case
+    scale: Mapping[str, float]
+
+
+@attrs.frozen
+class Case:
+    """A workload at a precision: one question to a model.
+
+    The counts are exact ints: operations (one MAC is two), MACs and bytes.
+    """
+
+    workload: Workload
+    precision: Precision = Precision.FP32
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates."""
+        return self.workload.macs
+
+    @property
+    def ops(self) -> int:
+        """Operations; one MAC is two."""
+        return self.workload.ops
+
+    @property
+    def traffic(self) -> Traffic:
+        """Compulsory bytes by role: input, weight, output, internal."""
+        return traffic(self.workload, self.precision)
+
+    @property
+    def bytes(self) -> int:
+        """Compulsory external bytes: each input, weight and output tensor once."""
+        return self.traffic.external
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """Itself, unscaled."""
+        return (Question("case", self, {}),)
+
+
+@attrs.frozen
+class ScaledCase:
+    """A case under perturbed coefficients: each named one times its factor."""
+
+    case: Case
+    scale: Mapping[str, float]
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """The case as it is, then scaled."""
+        return (
+            Question("nominal", self.case, {}),
+            Question("scaled", self.case, self.scale),
+        )
+
+
+@attrs.frozen
+class WorkloadPair:
+    """Two workloads that differ in one dimension, which grew."""
+
+    smaller: Case
+    larger: Case
+    grown: str
+    """The dimension, such as "m", or "2.n" for that of node 2."""
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """The smaller case, then the larger."""
+        return (Question("smaller", self.smaller, {}), Question("larger", self.larger, {}))
+
+
+@attrs.frozen
+class PrecisionPair:
+    """One workload at two precisions that physics orders."""
+
+    narrower: Case
+    wider: Case
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """The narrower case, then the wider."""
+        return (
+            Question("narrower", self.narrower, {}),
+            Question("wider", self.wider, {}),
+        )
+
+
+AnyCase = Case | ScaledCase | WorkloadPair | PrecisionPair
+
+
+class Batch(Protocol):
+    """Cases of one kind as a structure of arrays."""
+
+    def __len__(self) -> int:
+        """How many cases."""
+
+    def __getitem__(self, index: int) -> AnyCase:
+        """One of them, built anew."""
+
+
+class Cases:
+    """A batch of plain cases.
+
+    Columns are computed when first asked for, so a scalar model costs none of them.
+    """
+
+    def __init__(
+        self,
+        precision: Ints,
+        item: Callable[[int], Case],
+        columns: Callable[[], OperatorColumns],
+        stated_bytes: Floats | None = None,
+    ) -> None:
+        """Hold a batch.
+
+        Args:
+            precision: (n,) indices into `joulecheck.workload.columns.PRECISIONS`.
+            item: builds the case of a row.
+            columns: computes the operator rows.
+            stated_bytes: (n,) external bytes of `Totals` workloads, which have no
+                tensors to count.
+        """
+        self.precision = precision
+        self._item = item
+        self._columns = columns
+        self._stated_bytes = stated_bytes
+
+    @classmethod
+    def of(cls, cases: Sequence[Case]) -> Cases:
+        """The batch of these cases, from their exact counts."""
+        precision = [PRECISIONS.index(case.precision) for case in cases]
+        stated = [
+            float(case.workload.bytes) if isinstance(case.workload, Totals) else np.nan
+            for case in cases
+        ]
+        return cls(
+            np.array(precision, dtype=np.int64),
+            cases.__getitem__,
+            lambda: operator_columns([case.workload for case in cases]),
+            None if np.isnan(stated).all() else np.array(stated),
+        )
+
+    def at(self, precision: Ints) -> Cases:
+        """The same workloads at other precisions, given as (n,) indices."""
+        return Cases(
+            precision,
+            lambda index: Case(self[index].workload, PRECISIONS[precision[index]]),
+            lambda: self.operators,
+            self._stated_bytes,
+        )
+
+    def __len__(self) -> int:
+        """How many cases."""
+        return len(self.precision)
+
+    def __getitem__(self, index: int) -> Case:
+        """The case of a row, in exact ints."""
+        return self._item(index)
+
+    def __iter__(self) -> Iterator[Case]:
+        """Each case in order."""
+        return (self._item(index) for index in range(len(self)))
+
+    @cached_property
+    def operators(self) -> OperatorColumns:
+        """One row an operator."""
+        return self._columns()
+
+    @property
+    def bits(self) -> Ints:
+        """(n,) width of an element."""
+        return PRECISION_BITS[self.precision]
+
+    @cached_property
+    def macs(self) -> Floats:
+        """(n,) multiply-accumulates."""
+        return self.operators.per_case(self.operators.macs)
+
+    @cached_property
+    def ops(self) -> Floats:
+        """(n,) operations; one MAC is two."""
+        return self.operators.per_case(total_ops(self.operators))
+
+    @cached_property
+    def traffic(self) -> BatchTraffic:
+        """Compulsory bytes by role, each (n,)."""
+        counted = batch_traffic(self.operators, self.bits)
+        if self._stated_bytes is None:
+            return counted
+        stated = np.nan_to_num(self._stated_bytes)
+        return attrs.evolve(counted, input=counted.input + stated)
+
+    @property
+    def bytes(self) -> Floats:
+        """(n,) compulsory external bytes."""
+        return self.traffic.external
+
+
+@attrs.frozen(eq=False)
+class ScaledCases:
+    """A batch of cases under perturbed coefficients."""
+
+    cases: Cases
+    scales: Mapping[str, Floats]
+    """Factors by coefficient, each (n,); 1 where a case leaves it alone."""
+
+    kind: ClassVar = ScaledCase
+
+    @classmethod
+    def of(cls, cases: Sequence[ScaledCase]) -> ScaledCases:
+        """The batch of these cases."""
+        names = sorted({name for case in cases for name in case.scale})
+        scales = {
+            name: np.array([case.scale.get(name, 1.0) for case in cases])
+            for name in names
+        }
+        return cls(Cases.of([case.case for case in cases]), scales)
+
+    def __len__(self) -> int:
+        """How many cases."""
+        return len(self.cases)
+
+    def __getitem__(self, index: int) -> ScaledCase:
+        """The case of a row, with the factors that are not 1."""
+        factors = {name: float(f[index]) for name, f in self.scales.items()}
+        return ScaledCase(
+            self.cases[index], {name: f for name, f in factors.items() if f != 1.0}
+        )
+
+
+@attrs.frozen(eq=False)
+class WorkloadPairs:
+    """A batch of pairs of workloads, the larger with one dimension grown."""
+
+    smaller: Cases
+    larger: Cases
+    item: Callable[[int], WorkloadPair]
+
+    @classmethod
+    def of(cls, pairs: Sequence[WorkloadPair]) -> WorkloadPairs:
+        """The batch of these pairs."""
+        return cls(
+            Cases.of([pair.smaller for pair in pairs]),
+            Cases.of([pair.larger for pair in pairs]),
+            pairs.__getitem__,
+        )
+
+    def __len__(self) -> int:
+        """How many pairs."""
+        return len(self.smaller)
+
+    def __getitem__(self, index: int) -> WorkloadPair:
+        """The pair of a row."""
+        return self.item(index)
+
+
+@attrs.frozen(eq=False)
+class PrecisionPairs:
+    """A batch of workloads, each at two ordered precisions."""
+
+    narrower: Cases
+    wider: Cases
+
+    @classmethod
+    def of(cls, pairs: Sequence[PrecisionPair]) -> PrecisionPairs:
+        """The batch of these pairs."""
+        return cls(
+            Cases.of([pair.narrower for pair in pairs]),
+            Cases.of([pair.wider for pair in pairs]),
+        )
+
+    def __len__(self) -> int:
+        """How many pairs."""
+        return len(self.narrower)
+
+    def __getitem__(self, index: int) -> PrecisionPair:
+        """The pair of a row."""
+        return PrecisionPair(self.narrower[index], self.wider[index])
+
+
+def batch_of(case: AnyCase) -> Cases | ScaledCases | WorkloadPairs | PrecisionPairs:
+    """The batch of one that holds `case`."""
+    match case:
+        case Case():
+            return Cases.of([case])
+        case ScaledCase():
+            return ScaledCases.of([case])
+        case WorkloadPair():
+            return WorkloadPairs.of([case])
+        case PrecisionPair():
+            return PrecisionPairs.of([case])

@@ -1,0 +1,169 @@
+"""Counterexamples: a minimal case for which a model violates a property, as data.
+
+The JSON form is numbered, names no import path and is never executed. It is the
+truth about a finding; Hypothesis's own database is only a cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from enum import Enum
+from functools import cache
+from typing import Any, Final
+
+import attrs
+import cattrs
+import numpy as np
+from cattrs.errors import BaseValidationError
+from cattrs.strategies import configure_tagged_union
+
+from joulecheck.case import AnyCase, Cases
+from joulecheck.errors import CorpusError, JoulecheckError
+from joulecheck.model import Subject
+from joulecheck.workload import Function, Precision
+from joulecheck.workload.subgraph import AnyOperator, Workload
+
+FORMAT: Final = 1
+"""The number of the JSON format that this version writes and reads."""
+
+
+class Minimality(Enum):
+    """What was shown of a case's size."""
+
+    PROVEN = "proven"
+    """No node can go, and no field or pair of fields can be plainer."""
+    UNPROVEN = "unproven"
+    """The search for something plainer stopped at its limit."""
+
+
+@attrs.frozen(kw_only=True)
+class Numbers:
+    """What the model answered to one question of a case, in SI units."""
+
+    role: str
+    energy: float | None
+    latency: float | None
+    utilisation: float | None
+    energy_terms: Mapping[str, float]
+    latency_terms: Mapping[str, float]
+    error: str | None = None
+    """What the model raised instead."""
+
+
+@attrs.frozen(kw_only=True)
+class Counterexample:
+    """A violation: the model, the property, the minimal case and the numbers."""
+
+    model: str
+    property: str
+    case: AnyCase
+    genes: tuple[int, ...] = attrs.field(converter=tuple)
+    margin: float
+    """Below 0, relative."""
+    numbers: tuple[Numbers, ...] = attrs.field(converter=tuple)
+    seed: int | None = None
+    minimality: Minimality = Minimality.UNPROVEN
+    fault: str | None = None
+    """The fault that was injected on purpose, if any."""
+    versions: Mapping[str, str] = attrs.field(factory=dict)
+    """Of joulecheck, Python, Hypothesis and numpy, when it was found."""
+
+    @property
+    def id(self) -> str:
+        """F- and eight digits that depend on model, property and minimal case alone."""
+        key = json.dumps(
+            [self.model, self.property, unstructure_case(self.case)], sort_keys=True
+        )
+        return f"F-{hashlib.sha256(key.encode()).hexdigest()[:8]}"
+
+
+def numbers_of(model: Subject, case: AnyCase) -> list[Numbers]:
+    """What the model answers to each question of a case, on its scalar path."""
+    return [_ask(model, *question) for question in case.questions]
+
+
+def _ask(model: Subject, role: str, case: Any, scale: Mapping[str, float]) -> Numbers:  # noqa: ANN401
+    scales = {name: np.array([factor]) for name, factor in scale.items()}
+    answers = model.one_by_one.ask(Cases.of([case]), scales)
+
+    def optional(value: float) -> float | None:
+        return None if np.isnan(value) else float(value)
+
+    return Numbers(
+        role=role,
+        energy=optional(answers.energy[0]),
+        latency=optional(answers.latency[0]),
+        utilisation=optional(answers.utilisation[0]),
+        energy_terms={n: float(v[0]) for n, v in answers.energy_terms.items()},
+        latency_terms={n: float(v[0]) for n, v in answers.latency_terms.items()},
+        error=answers.errors.get(0),
+    )
+
+
+@cache
+def converter() -> cattrs.Converter:
+    """Writes and reads counterexamples: enums by name, kinds of case by a tag."""
+    made = cattrs.Converter(forbid_extra_keys=True, omit_if_default=False)
+    for enum in (Precision, Function):
+        made.register_unstructure_hook(enum, lambda member: member.name)
+        made.register_structure_hook(enum, lambda name, kind: kind[name])
+    configure_tagged_union(AnyOperator, made, tag_name="op")
+    configure_tagged_union(Workload, made, tag_name="op")
+    configure_tagged_union(AnyCase, made, tag_name="kind")
+    return made
+
+
+def unstructure_case(case: AnyCase) -> dict[str, Any]:
+    """A case as JSON-ready data, tagged with its kind."""
+    data: dict[str, Any] = converter().unstructure(case, unstructure_as=AnyCase)
+    return data
+
+
+def structure_case(data: Mapping[str, Any]) -> AnyCase:
+    """The case of such data.
+
+    Raises:
+        CorpusError: the data are not a case.
+        InvalidWorkload: a workload in them breaks a rule.
+    """
+    try:
+        return converter().structure(data, AnyCase)  # type: ignore[arg-type]
+    except (BaseValidationError, KeyError, TypeError, ValueError) as error:
+        raise CorpusError(f"not a case: {_explained(error)}") from error
+
+
+def to_json(counterexample: Counterexample) -> str:
+    """The numbered JSON form, with sorted keys and a newline at the end."""
+    data = {"format": FORMAT, **converter().unstructure(counterexample)}
+    return json.dumps(data, indent=2, sort_keys=True) + "\n"
+
+
+def from_json(text: str, where: str = "counterexample") -> Counterexample:
+    """A counterexample from its JSON form. `where` is for messages.
+
+    Raises:
+        CorpusError: it is no JSON, has another format number, or breaks a rule.
+    """
+    try:
+        data = json.loads(text)
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            found = data.get("format") if isinstance(data, dict) else data
+            msg = (
+                f"{where}: format must be {FORMAT}, got {found!r}; read it with the "
+                f"joulecheck that wrote it"
+            )
+            raise CorpusError(msg)
+        del data["format"]
+        return converter().structure(data, Counterexample)
+    except JoulecheckError:
+        raise
+    except (BaseValidationError, KeyError, TypeError, ValueError) as error:
+        raise CorpusError(f"{where}: {_explained(error)}") from error
+
+
+def _explained(error: Exception) -> str:
+    if isinstance(error, BaseValidationError):
+        return "; ".join(cattrs.transform_error(error))
+    return repr(error)

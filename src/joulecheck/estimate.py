@@ -1,0 +1,88 @@
+"""What a model answers: for one case in floats, for a batch in arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import ArrayLike
+
+from joulecheck.coefficient import Layer
+from joulecheck.workload.columns import Bools, Floats
+
+_NOTHING: Mapping[str, Any] = {}
+
+
+@attrs.frozen(kw_only=True)
+class Estimate:
+    """A model's answer. Every field is optional; what is absent is not offered.
+
+    The values are floats for one case and arrays, one entry a case, for a batch.
+    """
+
+    energy: ArrayLike | None = None
+    """Joule, end to end, computed on a path of its own."""
+    latency: ArrayLike | None = None
+    """Second, end to end."""
+    utilisation: ArrayLike | None = None
+    """Share of the peak that is achieved, from 0 to 1."""
+    energy_terms: Mapping[str, ArrayLike] = _NOTHING
+    """Joule by term. A term that a case does not have is 0 or left out."""
+    latency_terms: Mapping[str, ArrayLike] = _NOTHING
+    """Second by term, each as if it were alone."""
+    scope: frozenset[str] | None = None
+    """Which energy terms the total includes; None means all."""
+    through: Mapping[Layer, ArrayLike] = _NOTHING
+    """Joule up to and with each layer: the model's own prediction, computed apart."""
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Answers:
+    """Estimates of a batch, laid out for numpy: NaN where a case got no number."""
+
+    energy: Floats
+    latency: Floats
+    utilisation: Floats
+    energy_terms: dict[str, Floats]
+    latency_terms: dict[str, Floats]
+    through: dict[Layer, Floats]
+    scope: frozenset[str] | None
+    unsupported: Bools
+    """The model said `Unsupported`."""
+    errors: dict[int, str]
+    """What the model raised instead of an answer, by row."""
+
+    def __len__(self) -> int:
+        """How many cases."""
+        return len(self.energy)
+
+    def counted_terms(self) -> dict[str, Floats]:
+        """The energy terms that the total claims to include."""
+        if self.scope is None:
+            return self.energy_terms
+        return {name: v for name, v in self.energy_terms.items() if name in self.scope}
+
+    def row(self, index: int) -> Answers:
+        """The batch of one case `index`."""
+
+        def pick(values: Mapping[Any, Floats]) -> dict[Any, Floats]:
+            return {key: value[index : index + 1] for key, value in values.items()}
+
+        return Answers(
+            energy=self.energy[index : index + 1],
+            latency=self.latency[index : index + 1],
+            utilisation=self.utilisation[index : index + 1],
+            energy_terms=pick(self.energy_terms),
+            latency_terms=pick(self.latency_terms),
+            through=pick(self.through),
+            scope=self.scope,
+            unsupported=self.unsupported[index : index + 1],
+            errors={0: self.errors[index]} if index in self.errors else {},
+        )
+
+
+def total(terms: Mapping[Any, Floats], size: int) -> Floats:
+    """The sum of the terms of each of `size` cases."""
+    return sum(terms.values(), start=np.zeros(size))

@@ -1,0 +1,426 @@
+"""The model under test: the protocol that users implement, and the harness's view of it.
+
+A model needs a name and `estimate`. Everything else is optional, declared as an
+attribute and then probed: see `Subject`.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import numbers
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any, Final, Protocol, cast, runtime_checkable
+
+import attrs
+import numpy as np
+from numpy.typing import ArrayLike
+
+from joulecheck.case import Case, Cases
+from joulecheck.coefficient import Coefficient, Layer
+from joulecheck.errors import InvalidModel, UnknownName, Unsupported, did_you_mean
+from joulecheck.estimate import Answers, Estimate
+from joulecheck.machine import Machine
+from joulecheck.space import Bounds
+from joulecheck.workload import (
+    PLAINEST_FIRST,
+    Conv2d,
+    Elementwise,
+    Function,
+    Gemm,
+    Precision,
+    Totals,
+    Workload,
+)
+from joulecheck.workload.columns import Floats
+
+Scale = Mapping[str, float]
+Scales = Mapping[str, Floats]
+
+UNSCALED: Final[Scale] = {}
+
+NATURE: Final = ("gemm", "conv2d", "elementwise", "subgraph", "totals")
+"""The kinds of workload that a model can say it answers for, in `operators`."""
+
+
+@runtime_checkable
+class Model(Protocol):
+    """An analytical model of energy, latency or both.
+
+    Optional attributes: `coefficients` {name: Coefficient}, `layers` {energy term:
+    Layer or None}, `precisions`, `operators` (a subset of `NATURE`), `machine`,
+    `bounds`, `exemptions`, and `estimate_batch(cases, scales)`, which answers a whole batch
+    with arrays.
+    """
+
+    name: str
+
+    def estimate(self, case: Case, scale: Scale = UNSCALED) -> Estimate:
+        """Answer one case, with each named coefficient times its factor.
+
+        Raises:
+            Unsupported: the model does not answer for such a case.
+        """
+
+
+@attrs.frozen
+class Exemption:
+    """A model's word that a property does not apply to it, with the reason."""
+
+    property: str
+    reason: str
+    evidence: str = ""
+
+
+class Offer(Enum):
+    """What a model may offer and a property may need. The value says how to offer it."""
+
+    ENERGY = "return Estimate(energy=...)"
+    LATENCY = "return Estimate(latency=...)"
+    UTILISATION = "return Estimate(utilisation=...)"
+    ENERGY_TERMS = "return Estimate(energy_terms={...})"
+    LATENCY_TERMS = "return Estimate(latency_terms={...})"
+    LAYERS = "declare layers = {term: Layer}"
+    THROUGH = "return Estimate(through={Layer: joule up to that layer})"
+    COEFFICIENTS = "declare coefficients = {name: Coefficient(...)} and obey `scale`"
+    PEAK = "declare machine = Machine(peak={Precision: op/s}, ...)"
+    BANDWIDTH = "declare machine = Machine(memories={name: Memory(...)}, ...)"
+    BATCH = "define estimate_batch(cases, scales)"
+
+
+_TINY: Final[dict[str, Workload]] = {
+    "gemm": Gemm(m=1, n=1, k=1),
+    "conv2d": Conv2d(n=1, c=1, h=1, w=1, k=1, r=1, s=1),
+    "elementwise": Elementwise(Function.RELU, (1,)),
+    "totals": Totals(ops=2, bytes=3),
+}
+
+
+@attrs.frozen(eq=False, kw_only=True)
+class Subject:
+    """A model as the harness sees it: every optional attribute filled in, checked.
+
+    Build one with `Subject.of(model)`; ask it with `ask`.
+    """
+
+    name: str
+    model: Model
+    coefficients: Mapping[str, Coefficient]
+    layers: Mapping[str, Layer | None]
+    precisions: tuple[Precision, ...]
+    """Plainest first, as a minimal case prefers them."""
+    operators: frozenset[str]
+    machine: Machine
+    bounds: Bounds
+    """The largest dimensions that the model is asked about."""
+    exemptions: Mapping[str, Exemption]
+    offers: frozenset[Offer]
+    scalar: bool = False
+    """Whether `ask` must go through `estimate` even where there is a batch path."""
+    heartbeat: Callable[[], None] = attrs.field(default=lambda: None)
+    """Called before each call of the model, so that a hang can be told from work."""
+
+    @classmethod
+    def of(cls, model: object, *, name: str | None = None) -> Subject:
+        """Check `model` against the protocol and probe what it offers.
+
+        Args:
+            model: the object; a class is instantiated without arguments.
+            name: how the user called it; the model's own name if absent.
+
+        Raises:
+            InvalidModel: it has no `name` or no `estimate`, or an optional attribute
+                or a first answer breaks the protocol.
+        """
+        if isinstance(model, type):
+            model = model()
+        if not isinstance(model, Model):
+            missing = [a for a in ("name", "estimate") if not hasattr(model, a)]
+            msg = (
+                f"{model!r} is no model: it must have `name` and `estimate(case, "
+                f"scale)`, and lacks {' and '.join(missing)}; see the README's example"
+            )
+            raise InvalidModel(msg)
+        operators = _operators(model)
+        precisions = _precisions(model, operators)
+        machine = getattr(model, "machine", None) or Machine(name=model.name)
+        if not isinstance(machine, Machine):
+            raise InvalidModel(_wrong(model, "machine", "a joulecheck.Machine", machine))
+        coefficients = _coefficients(model)
+        layers = dict(getattr(model, "layers", {}))
+        offers = _offers(model, coefficients, layers, machine, operators, precisions)
+        exemptions = tuple(getattr(model, "exemptions", ()))
+        return cls(
+            name=name or model.name,
+            model=model,
+            coefficients=coefficients,
+            layers=layers,
+            precisions=precisions,
+            operators=operators,
+            machine=machine,
+            bounds=getattr(model, "bounds", Bounds()),
+            exemptions={e.property: e for e in exemptions},
+            offers=offers,
+        )
+
+    @property
+    def vectorised(self) -> bool:
+        """Whether a batch is one call."""
+        return Offer.BATCH in self.offers and not self.scalar
+
+    @property
+    def one_by_one(self) -> Subject:
+        """The same model, asked through its scalar path."""
+        return attrs.evolve(self, scalar=True)
+
+    @property
+    def energy_coefficients(self) -> tuple[str, ...]:
+        """The names of the coefficients in J or W."""
+        return tuple(n for n, c in self.coefficients.items() if c.is_energy)
+
+    def ask(self, cases: Cases, scales: Scales = UNSCALED) -> Answers:
+        """The model's answers to a batch, with each coefficient times its factors.
+
+        What the model raises is recorded by row, never passed on.
+        """
+        if self.vectorised:
+            self.heartbeat()
+            try:
+                answered = self.model.estimate_batch(cases, scales)  # type: ignore[attr-defined]
+                return _laid_out(answered, len(cases))
+            except Exception:  # noqa: BLE001 - the scalar path finds out which row
+                pass
+        return self._ask_each(cases, scales)
+
+    def _ask_each(self, cases: Cases, scales: Scales) -> Answers:
+        estimates: list[Estimate] = []
+        unsupported = np.zeros(len(cases), dtype=bool)
+        errors: dict[int, str] = {}
+        for index in range(len(cases)):
+            self.heartbeat()
+            scale = {n: float(f[index]) for n, f in scales.items() if f[index] != 1.0}
+            try:
+                estimate = self.model.estimate(cases[index], scale)
+                _check_estimate(self.name, estimate)
+            except Unsupported:
+                unsupported[index] = True
+                estimate = Estimate()
+            except Exception as error:  # noqa: BLE001 - a finding of the ROB family
+                errors[index] = f"{type(error).__name__}: {error}"
+                estimate = Estimate()
+            estimates.append(estimate)
+        return _stacked(estimates, unsupported, errors)
+
+
+def _wrong(model: Model, attribute: str, rule: str, value: object) -> str:
+    return f"{model.name}.{attribute} must be {rule}, got {value!r}"
+
+
+def _operators(model: Model) -> frozenset[str]:
+    declared = getattr(model, "operators", None)
+    if declared is None:
+        return frozenset(NATURE) - {"totals"}
+    alone = set(declared) - {"subgraph"}
+    if not alone or not alone <= set(NATURE):
+        rule = f"a subset of {', '.join(NATURE)} that names more than subgraph"
+        raise InvalidModel(_wrong(model, "operators", rule, declared))
+    return frozenset(declared)
+
+
+def _coefficients(model: Model) -> dict[str, Coefficient]:
+    coefficients = dict(getattr(model, "coefficients", {}))
+    for name, coefficient in coefficients.items():
+        if not isinstance(coefficient, Coefficient):
+            rule = "a mapping of names to joulecheck.Coefficient"
+            raise InvalidModel(_wrong(model, f"coefficients[{name!r}]", rule, coefficient))
+    return coefficients
+
+
+def _smallest(operators: frozenset[str]) -> Workload:
+    return next(tiny for nature, tiny in _TINY.items() if nature in operators)
+
+
+def _precisions(model: Model, operators: frozenset[str]) -> tuple[Precision, ...]:
+    """Those declared, or those for which a first question is not refused."""
+    declared = getattr(model, "precisions", None)
+    if declared is not None:
+        if not declared or not all(isinstance(p, Precision) for p in declared):
+            rule = "a non-empty collection of joulecheck.Precision"
+            raise InvalidModel(_wrong(model, "precisions", rule, declared))
+        return tuple(p for p in PLAINEST_FIRST if p in declared)
+    workload = _smallest(operators)
+    answered = [p for p in PLAINEST_FIRST if _answers(model, Case(workload, p))]
+    if not answered:
+        msg = (
+            f"{model.name} answers for no precision: estimate(Case({workload})) raises "
+            f"Unsupported for all of them; declare `precisions` and `operators`"
+        )
+        raise InvalidModel(msg)
+    return tuple(answered)
+
+
+def _answers(model: Model, case: Case) -> bool:
+    try:
+        model.estimate(case)
+    except Unsupported:
+        return False
+    except Exception:  # noqa: BLE001 - robustness is a property's business
+        return True
+    return True
+
+
+def _offers(  # noqa: PLR0913 - one argument a declared attribute
+    model: Model,
+    coefficients: Mapping[str, Coefficient],
+    layers: Mapping[str, Layer | None],
+    machine: Machine,
+    operators: frozenset[str],
+    precisions: Sequence[Precision],
+) -> frozenset[Offer]:
+    try:
+        first = model.estimate(Case(_smallest(operators), precisions[0]))
+    except Exception as error:
+        msg = (
+            f"{model.name} cannot answer the smallest case, {_smallest(operators)} at "
+            f"{precisions[0].name}: {type(error).__name__}: {error}"
+        )
+        raise InvalidModel(msg) from error
+    _check_estimate(model.name, first)
+    memories = machine.memories.values()
+    present = {
+        Offer.ENERGY: first.energy is not None,
+        Offer.LATENCY: first.latency is not None,
+        Offer.UTILISATION: first.utilisation is not None,
+        Offer.ENERGY_TERMS: bool(first.energy_terms),
+        Offer.LATENCY_TERMS: bool(first.latency_terms),
+        Offer.LAYERS: bool(layers),
+        Offer.THROUGH: bool(first.through),
+        Offer.COEFFICIENTS: bool(coefficients),
+        Offer.PEAK: bool(machine.peak),
+        Offer.BANDWIDTH: any(m.bandwidth and m.homes for m in memories),
+        Offer.BATCH: callable(getattr(model, "estimate_batch", None)),
+    }
+    return frozenset(offer for offer, is_there in present.items() if is_there)
+
+
+def _check_estimate(name: str, estimate: object) -> None:
+    if not isinstance(estimate, Estimate):
+        msg = (
+            f"{name}.estimate must return a joulecheck.Estimate, got "
+            f"{type(estimate).__name__}: wrap the numbers, as in Estimate(energy=...)"
+        )
+        raise InvalidModel(msg)
+    for field in ("energy", "latency", "utilisation"):
+        _check_number(name, field, getattr(estimate, field))
+    for field in ("energy_terms", "latency_terms", "through"):
+        for term, value in getattr(estimate, field).items():
+            _check_number(name, f"{field}[{term!r}]", value)
+
+
+def _check_number(name: str, field: str, value: object) -> None:
+    if value is not None and not isinstance(value, numbers.Real):
+        msg = (
+            f"{name}.estimate: {field} must be a real number in SI units, got "
+            f"{value!r} of {type(value).__name__}"
+        )
+        raise InvalidModel(msg)
+
+
+def _column(values: Iterable[ArrayLike | None]) -> Floats:
+    return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+
+
+def _stacked(
+    estimates: Sequence[Estimate],
+    unsupported: np.ndarray[Any, np.dtype[np.bool_]],
+    errors: dict[int, str],
+) -> Answers:
+    def terms(field: str) -> dict[Any, Floats]:
+        names = dict.fromkeys(n for e in estimates for n in getattr(e, field))
+        return {
+            name: _column(getattr(e, field).get(name, 0.0) for e in estimates)
+            for name in names
+        }
+
+    scopes = [e.scope for e in estimates if e.scope is not None]
+    return Answers(
+        energy=_column(e.energy for e in estimates),
+        latency=_column(e.latency for e in estimates),
+        utilisation=_column(e.utilisation for e in estimates),
+        energy_terms=terms("energy_terms"),
+        latency_terms=terms("latency_terms"),
+        through=terms("through"),
+        scope=frozenset().union(*scopes) if scopes else None,
+        unsupported=unsupported,
+        errors=errors,
+    )
+
+
+def _laid_out(estimate: Estimate, size: int) -> Answers:
+    def column(value: ArrayLike | None) -> Floats:
+        filled = np.nan if value is None else value
+        return np.broadcast_to(np.asarray(filled, dtype=np.float64), (size,))
+
+    def terms(values: Mapping[Any, ArrayLike]) -> dict[Any, Floats]:
+        return {name: column(value) for name, value in values.items()}
+
+    return Answers(
+        energy=column(estimate.energy),
+        latency=column(estimate.latency),
+        utilisation=column(estimate.utilisation),
+        energy_terms=terms(estimate.energy_terms),
+        latency_terms=terms(estimate.latency_terms),
+        through=terms(estimate.through),
+        scope=estimate.scope,
+        unsupported=np.zeros(size, dtype=bool),
+        errors={},
+    )
+
+
+Factory = Callable[[], Model]
+Family = Mapping[str, Factory]
+
+
+@cache
+def families() -> dict[str, Family]:
+    """The registered families of models, by prefix: name -> factory in each.
+
+    They come from the entry point group `joulecheck.models`.
+    """
+    return {
+        entry.name: cast("Family", entry.load())
+        for entry in sorted(entry_points(group="joulecheck.models"))
+    }
+
+
+@cache
+def registered(prefix: str, name: str) -> Subject:
+    """One model of a registered family, built once.
+
+    Raises:
+        UnknownName: no such family or model.
+    """
+    family = families().get(prefix)
+    if family is None:
+        known = did_you_mean(prefix, families())
+        raise UnknownName(f"no family of models is called {prefix!r}: {known}")
+    if name not in family:
+        known = did_you_mean(name, family)
+        raise UnknownName(f"{prefix} has no model {name!r}: {known}")
+    return Subject.of(family[name](), name=f"{prefix}:{name}")
+
+
+def matching(prefix: str, pattern: str) -> list[Subject]:
+    """The models of a family whose name matches a shell pattern, in the family's order.
+
+    Raises:
+        UnknownName: none matches.
+    """
+    family = families()[prefix]
+    names = [name for name in family if fnmatch.fnmatchcase(name, pattern or "*")]
+    if not names:
+        known = did_you_mean(pattern, family)
+        raise UnknownName(f"no model of {prefix} matches {pattern!r}: {known}")
+    return [registered(prefix, name) for name in names]

@@ -1,0 +1,57 @@
+"""The built-in models: one module an architecture class, machines as data files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Final
+
+from joulecheck.reference.layered import LayeredModel
+from joulecheck.reference.machine_file import load_machine
+from joulecheck.reference.stored_program import StoredProgramEnergyModel
+from joulecheck.reference.systolic_array import (
+    SystolicArrayEnergyModel,
+    TPUTileEnergyModel,
+)
+
+__all__ = [
+    "MACHINES",
+    "MODELS",
+    "StoredProgramEnergyModel",
+    "SystolicArrayEnergyModel",
+    "TPUTileEnergyModel",
+    "load_model",
+]
+
+ENERGY_MODELS: Final[Mapping[str, Callable[..., LayeredModel]]] = MappingProxyType(
+    {
+        "STORED_PROGRAM": StoredProgramEnergyModel,
+        "SYSTOLIC_ARRAY": SystolicArrayEnergyModel,
+    }
+)
+"""The energy model of each architecture class."""
+
+MACHINES: Final = (
+    "Intel-i7-12700K",
+    "Intel-Xeon-Platinum-8490H",
+    "Google-TPU-v1",
+    "Google-TPU-v4",
+)
+"""The machines that have a data file."""
+
+
+def load_model(name: str) -> LayeredModel:
+    """The model of one machine.
+
+    Raises:
+        InvalidMachine: its file breaks a rule.
+    """
+    data = load_machine(name)
+    return ENERGY_MODELS[data.architecture](data)
+
+
+MODELS: Final[Mapping[str, Callable[[], LayeredModel]]] = MappingProxyType(
+    {name: partial(load_model, name) for name in MACHINES}
+)
+"""The family `reference:` of the entry point."""

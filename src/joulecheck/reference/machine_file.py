@@ -1,0 +1,158 @@
+"""Machine files: TOML data with a source for every figure, validated on load."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+import attrs
+import cattrs
+from cattrs.errors import ClassValidationError
+
+from joulecheck.coefficient import Coefficient, Provenance
+from joulecheck.errors import InvalidMachine
+from joulecheck.machine import Machine, Memory
+from joulecheck.workload import Precision
+
+FORMAT: Final = 1
+"""The number that a machine file states as its `format`."""
+
+
+@attrs.frozen
+class Engine:
+    """One execution unit of a core at one precision, as a tile of MACs."""
+
+    precision: Precision
+    rows: int
+    """M of one instruction's tile."""
+    columns: int
+    """N of it."""
+    depth: int
+    """K of it."""
+    macs_per_clock: int
+    """Of one core, all ports together."""
+    source: str
+
+
+@attrs.frozen
+class CoefficientRow:
+    """A coefficient as a machine file states it, in SI units."""
+
+    value: float
+    unit: str
+    source: str
+    provenance: Provenance
+
+
+@attrs.frozen(kw_only=True)
+class MachineFile:
+    """The content of a machine file."""
+
+    format: int
+    name: str
+    architecture: str
+    process_nm: float
+    units: int
+    clock: float
+    """Hertz, sustained, at which the peaks hold."""
+    idle_power: float
+    """Watt."""
+    launch: float
+    """Second before a piece of work starts."""
+    tdp: float | None = None
+    """Watt; absent where the vendor publishes none."""
+    geometry: Mapping[str, int]
+    """The sizes that a class of machines has: lanes, array side, buffers in bytes."""
+    quanta: tuple[int, ...]
+    peak: Mapping[Precision, float]
+    """Operations a second; one MAC is two."""
+    memories: Mapping[str, Memory]
+    engines: tuple[Engine, ...] = ()
+    coefficients: Mapping[str, CoefficientRow]
+    sources: Mapping[str, str]
+
+    @property
+    def machine(self) -> Machine:
+        """What the harness needs to know of it."""
+        return Machine(
+            name=self.name,
+            architecture=self.architecture,
+            process_nm=self.process_nm,
+            units=self.units,
+            clock=self.clock,
+            peak=self.peak,
+            memories=self.memories,
+            tdp=self.tdp,
+            idle_power=self.idle_power,
+            quanta=self.quanta,
+            sources=self.sources,
+        )
+
+    def coefficient(self, name: str, terms: frozenset[str]) -> Coefficient:
+        """One of its coefficients, with the energy terms that a model says it moves."""
+        row = self.coefficients[name]
+        return Coefficient(
+            name, row.value, row.unit, terms, row.source, row.provenance
+        )
+
+
+def _converter() -> cattrs.Converter:
+    converter = cattrs.Converter(forbid_extra_keys=True)
+    converter.register_structure_hook(Precision, lambda name, _: Precision[name])
+    return converter
+
+
+@cache
+def load_machine(name: str) -> MachineFile:
+    """The machine file of that name, validated.
+
+    Raises:
+        InvalidMachine: a key is missing, unknown or of the wrong type, the format is
+            not the one that this version reads, or the figures contradict each other.
+    """
+    source = files("joulecheck.reference").joinpath("machines", f"{name}.toml")
+    return parse_machine(source.read_text(encoding="utf-8"), name)
+
+
+def parse_machine(text: str, name: str) -> MachineFile:
+    """A machine from the text of its file. `name` is for messages.
+
+    Raises:
+        InvalidMachine: see `load_machine`.
+    """
+    try:
+        data: dict[str, Any] = tomllib.loads(text)
+        loaded = _converter().structure(data, MachineFile)
+    except (tomllib.TOMLDecodeError, ClassValidationError) as error:
+        details = "; ".join(cattrs.transform_error(error)) if isinstance(
+            error, ClassValidationError
+        ) else str(error)
+        msg = f"machine file {name}: {details}"
+        raise InvalidMachine(msg) from error
+    if loaded.format != FORMAT:
+        msg = f"machine file {name}: format must be {FORMAT}, got {loaded.format}"
+        raise InvalidMachine(msg)
+    _check_peaks(loaded)
+    return loaded
+
+
+PEAK_TOLERANCE: Final = 0.02
+
+
+def _check_peaks(loaded: MachineFile) -> None:
+    """Hold peak = units x MACs a clock x 2 x clock within 2 %, where engines say."""
+    for precision, stated in loaded.peak.items():
+        engines = [e for e in loaded.engines if e.precision is precision]
+        if not engines:
+            continue
+        per_clock = max(engine.macs_per_clock for engine in engines)
+        derived = 2 * loaded.units * per_clock * loaded.clock
+        if abs(stated - derived) > PEAK_TOLERANCE * stated:
+            msg = (
+                f"machine file {loaded.name}: peak {precision.name} must be units x "
+                f"ops a clock x clock = {derived:.4g} op/s within 2 %, got {stated:.4g}"
+            )
+            raise InvalidMachine(msg)

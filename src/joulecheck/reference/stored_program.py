@@ -1,0 +1,297 @@
+"""Stored-program machines: cores with SIMD or tile engines behind a cache hierarchy.
+
+Every operator runs as a blocked kernel. An instruction works on a tile of MACs; a
+strip is one row of such a tile, the grain at which work spreads over the cores.
+Traffic into registers follows from a micro-kernel tile of fixed size, into the caches
+and from DRAM from smooth closed forms of their capacities (`traffic`).
+
+The engines of a core are one vector unit and, on some, one tile unit. A count is the
+least over the engines that the core has for a precision. For K of 1 or 2 that takes
+the time of the vector unit and the instructions of the tile unit, which is optimistic
+by at most one instruction a strip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import ClassVar, Final, NamedTuple
+
+import numpy as np
+
+from joulecheck.case import Cases
+from joulecheck.coefficient import Layer
+from joulecheck.estimate import Estimate
+from joulecheck.model import UNSCALED, Scales
+from joulecheck.quantities import BITS_PER_BYTE
+from joulecheck.reference.layered import (
+    PARTIAL_SUM_BYTES,
+    Coefficients,
+    LayeredModel,
+)
+from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
+from joulecheck.workload.columns import PRECISIONS, Floats, tensor_bytes
+
+LEVELS: Final = ("l1", "l2", "l3", "dram")
+"""From the core outwards; the traffic of a level crosses from it towards the core."""
+
+REGISTER_OPERANDS: Final = 3
+"""Vector registers that a multiply-accumulate reads; it writes one."""
+
+
+class Events(NamedTuple):
+    """What an execution counts, each (cases,)."""
+
+    macs: Floats
+    other_ops: Floats
+    instructions: Floats
+    """MAC tiles, other vector operations, and loads and stores of a register."""
+    register_reads: Floats
+    """Bytes."""
+    register_writes: Floats
+    """Bytes."""
+    bytes: dict[str, Floats]
+    """Crossing each of `LEVELS`; the near ones carry at least what the far ones do."""
+
+
+class Times(NamedTuple):
+    """Seconds that each resource is busy, (ops,) or (cases,)."""
+
+    compute: Floats
+    memories: dict[str, Floats]
+
+
+class StoredProgramEnergyModel(LayeredModel):
+    """Energy and latency of a CPU.
+
+    Latency is the launch plus, operator by operator, the longest of the compute time
+    and the time of each memory level: all of them overlap perfectly.
+    """
+
+    layers: ClassVar = {
+        "alu": Layer.ALU,
+        "pipeline": Layer.REGISTER,
+        "register": Layer.REGISTER,
+        "l1": Layer.SCRATCHPAD,
+        "l2": Layer.SCRATCHPAD,
+        "l3": Layer.ON_CHIP,
+        "dram": Layer.DRAM,
+        "static": Layer.STATIC,
+    }
+    moves: ClassVar = {
+        "mac_energy": frozenset({"alu"}),
+        "op_energy": frozenset({"alu"}),
+        "fetch_energy": frozenset({"pipeline"}),
+        "decode_energy": frozenset({"pipeline"}),
+        "dispatch_energy": frozenset({"pipeline"}),
+        "register_read_energy": frozenset({"register"}),
+        "register_write_energy": frozenset({"register"}),
+        "l1_energy": frozenset({"l1"}),
+        "l2_energy": frozenset({"l2"}),
+        "l3_energy": frozenset({"l3"}),
+        "dram_energy": frozenset({"dram"}),
+        "static_power": frozenset({"static"}),
+    }
+
+    @cached_property
+    def _engines(self) -> list[Mapping[str, Floats]]:
+        """By rank (the first engine of each precision, the second, ...): their fields.
+
+        Each field is (precisions,); a precision with fewer engines repeats its last.
+        """
+        fields = ("rows", "columns", "depth", "macs_per_clock")
+        by_precision = {
+            p: [e for e in self.data.engines if e.precision is p] for p in self.precisions
+        }
+        ranks = range(max(map(len, by_precision.values())))
+        return [
+            {
+                field: np.array(
+                    [
+                        getattr(by_precision[p][min(rank, len(by_precision[p]) - 1)], field)
+                        if p in by_precision
+                        else np.nan
+                        for p in PRECISIONS
+                    ]
+                )
+                for field in fields
+            }
+            for rank in ranks
+        ]
+
+    def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
+        """Answer a batch with arrays, one entry a case."""
+        e = Coefficients(self.coefficients, scales)
+        events, times, latency = self._execute(cases)
+        terms = self._energy_terms(cases, events, latency, e)
+        through = self._through(cases, events, latency, e)
+        return Estimate(
+            energy=through[Layer.STATIC],
+            latency=latency,
+            utilisation=cases.ops / (latency * self.peak[cases.precision]),
+            energy_terms=terms,
+            latency_terms={
+                "compute": times.compute,
+                **times.memories,
+                "launch": np.full(len(cases), self.data.launch),
+            },
+            through=through,
+        )
+
+    def _energy_terms(
+        self, cases: Cases, events: Events, latency: Floats, e: Coefficients
+    ) -> dict[str, Floats]:
+        """Joule by term: each event times its energy."""
+        pipeline = e["fetch_energy"] + e["decode_energy"] + e["dispatch_energy"]
+        return {
+            "alu": events.macs * e.by_precision("mac_energy", cases.precision)
+            + events.other_ops * e.by_precision("op_energy", cases.precision),
+            "pipeline": events.instructions * pipeline,
+            "register": events.register_reads * e["register_read_energy"]
+            + events.register_writes * e["register_write_energy"],
+            **{level: events.bytes[level] * e[f"{level}_energy"] for level in LEVELS},
+            "static": latency * e["static_power"],
+        }
+
+    def _through(
+        self, cases: Cases, events: Events, latency: Floats, e: Coefficients
+    ) -> dict[Layer, Floats]:
+        """Joule up to and with each layer, by where work is done and bytes are served.
+
+        Not a sum of the terms. Inside the core, an operation costs its share of an
+        instruction and of register traffic on top of its own energy. Outside, a byte
+        that is served from level l crosses all levels up to l, so that
+
+            sum_l Q_l e_l = sum_l (Q_l - Q_(l+1)) (e_1 + ... + e_l)
+
+        (summation by parts): Q_l - Q_(l+1) is what level l serves, and the bracket is
+        the price of bringing a byte from there.
+        """
+        precision = cases.precision
+        mac, op = (e.by_precision(f"{x}_energy", precision) for x in ("mac", "op"))
+        ops = np.maximum(events.macs + events.other_ops, 1)
+        share = events.macs / ops
+        alu = ops * (share * mac + (1 - share) * op)
+        issued = events.instructions / ops
+        issue = issued * e["fetch_energy"] + issued * e["decode_energy"]
+        issue = issue + issued * e["dispatch_energy"]
+        operand = events.register_reads / ops * e["register_read_energy"]
+        result = events.register_writes / ops * e["register_write_energy"]
+        core = alu + ops * (issue + operand + result)
+        ends = {"l2": Layer.SCRATCHPAD, "l3": Layer.ON_CHIP, "dram": Layer.DRAM}
+        found = {Layer.ALU: alu, Layer.REGISTER: core}
+        for end, layer in ends.items():
+            inner = LEVELS[: LEVELS.index(end) + 1]
+            found[layer] = core + _served(events.bytes, inner, e)
+        found[Layer.STATIC] = found[Layer.DRAM] + e["static_power"] * latency
+        return found
+
+    def _execute(self, cases: Cases) -> tuple[Events, Times, Floats]:
+        ops = cases.operators
+        bits = ops.per_operator(cases.bits)
+        lanes = self.data.geometry["simd_bytes"] * BITS_PER_BYTE / bits
+        vector_ops = ops.other_ops / lanes
+        is_gemm = ops.macs > 0
+        tiles, strips, cycles = self._tiles(cases)
+        crossing = self._bytes(cases)
+        simd_bytes = self.data.geometry["simd_bytes"]
+        vectors = strips * is_gemm + vector_ops
+        instructions = tiles * is_gemm + vector_ops + crossing["l1"] / simd_bytes
+        sums = ops.per_case
+        events = Events(
+            macs=cases.macs,
+            other_ops=sums(ops.other_ops),
+            instructions=sums(instructions),
+            register_reads=sums(REGISTER_OPERANDS * simd_bytes * vectors),
+            register_writes=sums(simd_bytes * vectors),
+            bytes={level: sums(crossing[level]) for level in LEVELS},
+        )
+        ports = self.data.geometry["vector_ports"]
+        vector_cycles = np.ceil(np.ceil(vector_ops) / self.data.units) / ports
+        compute = np.where(is_gemm, cycles, vector_cycles) / self.data.clock
+        memories = {
+            level: crossing[level] / self._bandwidth(level) for level in LEVELS
+        }
+        busy = np.maximum.reduce([compute, *memories.values()])
+        times = Times(sums(compute), {level: sums(t) for level, t in memories.items()})
+        return events, times, sums(busy) + self.data.launch
+
+    def _bandwidth(self, level: str) -> float:
+        bandwidth = self.data.memories[level].bandwidth
+        assert bandwidth is not None  # noqa: S101 - machine files state it
+        return bandwidth
+
+    def _tiles(self, cases: Cases) -> tuple[Floats, Floats, Floats]:
+        """Instructions, strips and cycles of the GEMMs of each operator."""
+        ops = cases.operators
+        found: list[tuple[Floats, Floats, Floats]] = []
+        for engine in self._engines:
+            rows, columns, depth, rate = (
+                ops.per_operator(engine[field][cases.precision])
+                for field in ("rows", "columns", "depth", "macs_per_clock")
+            )
+            across, steps = np.ceil(ops.n / columns), np.ceil(ops.k / depth)
+            tiles = ops.instances * np.ceil(ops.m / rows) * across * steps
+            grains = ops.instances * ops.m * across
+            waves = np.ceil(grains / self.data.units)
+            found.append((tiles, grains * steps, waves * steps * columns * depth / rate))
+        tiles, strips, cycles = (np.minimum.reduce(x) for x in zip(*found, strict=True))
+        return tiles, strips, cycles
+
+    def _bytes(self, cases: Cases) -> dict[str, Floats]:
+        """Bytes of each operator that cross each level."""
+        ops = cases.operators
+        bits = ops.per_operator(cases.bits)
+        a = tensor_bytes(ops.input_elements, bits)
+        b = tensor_bytes(ops.weight_elements, bits)
+        c = tensor_bytes(ops.output_elements, bits)
+        near = Operands(a * (ops.external_inputs + ops.internal_inputs), b, c)
+        far = Operands(
+            a * ops.external_inputs,
+            b * ~ops.weight_is_internal,
+            c * ~ops.output_is_internal,
+        )
+        l3 = self._capacity("l3")
+        spill = 2 * spilled(c, l3) * ops.output_is_internal
+        widths = Widths(
+            bits / BITS_PER_BYTE,
+            ops.per_operator(PARTIAL_SUM_BYTES[cases.precision]),
+        )
+        sizes = (ops.m, ops.n, ops.k)
+        dram = smooth_traffic(l3, *sizes, far, widths) + spill
+        outer = smooth_traffic(self._capacity("l2"), *sizes, near, widths)
+        outer = np.maximum(outer, dram)
+        inner = smooth_traffic(self._capacity("l1"), *sizes, near, widths)
+        inner = np.maximum(inner, outer)
+        core = np.maximum(self._micro_kernel(ops.m, ops.n, near, widths), inner)
+        return {"l1": core, "l2": inner, "l3": outer, "dram": dram}
+
+    def _micro_kernel(
+        self, m: Floats, n: Floats, operands: Operands, widths: Widths
+    ) -> Floats:
+        """Bytes between registers and L1 for output tiles that stay in registers."""
+        geometry = self.data.geometry
+        columns = geometry["kernel_vectors"] * geometry["simd_bytes"] / widths.element
+        a = operands.a * np.ceil(n / columns)
+        return a + operands.b * np.ceil(m / geometry["kernel_rows"]) + operands.c
+
+    def _capacity(self, level: str) -> int:
+        capacity = self.data.memories[level].capacity
+        assert capacity is not None  # noqa: S101 - machine files state it
+        return capacity
+
+
+def _served(
+    crossing: Mapping[str, Floats], levels: tuple[str, ...], e: Coefficients
+) -> Floats:
+    """Joule of bringing each byte from the level of `levels` that serves it."""
+    price: Floats | float = 0.0
+    energy: Floats | float = 0.0
+    beyond = [*levels[1:], None]
+    for level, further in zip(levels, beyond, strict=True):
+        price = price + e[f"{level}_energy"]
+        served = crossing[level] - (crossing[further] if further else 0)
+        energy = energy + served * price
+    return np.asarray(energy)
+
+

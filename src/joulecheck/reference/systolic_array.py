@@ -1,0 +1,311 @@
+"""Systolic arrays: weight-stationary D x D arrays fed by software-managed memories.
+
+The tile model lays a GEMM out as weight tiles of D x D. Each is shifted into an array,
+then up to `accumulator_rows` rows of activations stream past it; more rows load the
+tile again. Activations lie in a buffer on the chip; what of an input exceeds it is
+fetched again for every column of tiles. Weights come through a staging memory, and
+what of them exceeds it is fetched again for every block of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Final, NamedTuple
+
+import numpy as np
+
+from joulecheck.case import Cases
+from joulecheck.coefficient import Layer
+from joulecheck.estimate import Estimate
+from joulecheck.model import UNSCALED, Scales
+from joulecheck.quantities import BITS_PER_BYTE
+from joulecheck.reference.layered import (
+    PARTIAL_SUM_BYTES,
+    Coefficients,
+    LayeredModel,
+)
+from joulecheck.reference.traffic import spilled
+from joulecheck.workload.columns import Floats, OperatorColumns, tensor_bytes
+
+OPERANDS: Final = ("input", "weight", "output")
+
+
+class Tiles(NamedTuple):
+    """A GEMM laid out on D x D arrays, each (ops,); all 0 without MACs."""
+
+    row_blocks: Floats
+    """Times that each weight tile is loaded."""
+    column_tiles: Floats
+    """ceil(N / D): times that the activations stream past."""
+    depth_tiles: Floats
+    """ceil(K / D): partial sums of each result."""
+    count: Floats
+    """Weight tiles of all instances."""
+    cycles: Floats
+
+
+class TPUTileEnergyModel:
+    """The tile model: how a GEMM maps to weight tiles, cycles and array traffic.
+
+    Cycles of n arrays: ceil(tiles / n) x max(M, D) + 2 D - 1, which is a tile after
+    the other with M rows each (a weight load takes D cycles and hides behind them),
+    and the fill and drain of one array.
+    """
+
+    def __init__(self, side: int, arrays: int, accumulator_rows: int) -> None:
+        """Describe the arrays: side D, their number, and rows that sums are kept for."""
+        self.side = side
+        self.arrays = arrays
+        self.accumulator_rows = accumulator_rows
+
+    def lay_out(self, ops: OperatorColumns) -> Tiles:
+        """The tiles of each operator of a batch."""
+        is_gemm = ops.macs > 0
+        across, deep = np.ceil(ops.n / self.side), np.ceil(ops.k / self.side)
+        count = ops.instances * across * deep
+        rounds = np.ceil(count / self.arrays)
+        cycles = rounds * np.maximum(ops.m, self.side) + 2 * self.side - 1
+        blocks = np.ceil(ops.m / self.accumulator_rows)
+        return Tiles(*(x * is_gemm for x in (blocks, across, deep, count, cycles)))
+
+
+class Events(NamedTuple):
+    """What an execution counts; bytes unless said otherwise, each (cases,)."""
+
+    macs: Floats
+    other_ops: Floats
+    tiles: Floats
+    """Loads of a weight tile; each is one instruction."""
+    forwarded: Floats
+    """Activations and partial sums handed from one PE to the next."""
+    shifted: Floats
+    """Weights moved into the arrays."""
+    accumulated: Floats
+    """Partial sums written to the accumulators, and read from them again."""
+    streamed: Floats
+    """Activations read from the near buffer."""
+    stored: Floats
+    """Results and operands of vector operations in the near buffer."""
+    staged: Floats
+    """Through the staging memory."""
+    far: dict[str, Floats]
+    """By operand, from or to its home outside the chip."""
+
+
+class SystolicArrayEnergyModel(LayeredModel):
+    """Energy and latency of a TPU.
+
+    Latency is the launch plus, operator by operator, the longest of the array, the
+    vector unit and each memory outside the chip: all of them overlap perfectly.
+    """
+
+    layers: ClassVar = {
+        "alu": Layer.ALU,
+        "control": Layer.REGISTER,
+        "array": Layer.REGISTER,
+        "accumulator": Layer.SCRATCHPAD,
+        "buffer": Layer.SCRATCHPAD,
+        "staging": Layer.ON_CHIP,
+        "dram": Layer.DRAM,
+        "host": Layer.DRAM,
+        "static": Layer.STATIC,
+    }
+    moves: ClassVar = {
+        "mac_energy": frozenset({"alu"}),
+        "op_energy": frozenset({"alu"}),
+        "instruction_energy": frozenset({"control"}),
+        "forwarding_energy": frozenset({"array"}),
+        "weight_shift_energy": frozenset({"array"}),
+        "accumulator_read_energy": frozenset({"accumulator"}),
+        "accumulator_write_energy": frozenset({"accumulator"}),
+        "buffer_read_energy": frozenset({"buffer"}),
+        "buffer_write_energy": frozenset({"buffer"}),
+        "staging_energy": frozenset({"staging"}),
+        "dram_energy": frozenset({"dram"}),
+        "host_energy": frozenset({"host"}),
+        "static_power": frozenset({"static"}),
+    }
+
+    @property
+    def tile_model(self) -> TPUTileEnergyModel:
+        """How GEMMs map to this machine's arrays."""
+        geometry = self.data.geometry
+        return TPUTileEnergyModel(
+            geometry["array_side"], self.data.units, geometry["accumulator_rows"]
+        )
+
+    @property
+    def homes(self) -> Mapping[str, str]:
+        """The memory outside the chip in which each operand lies."""
+        memories = self.data.memories
+        return {o: next(n for n, m in memories.items() if o in m.homes) for o in OPERANDS}
+
+    def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
+        """Answer a batch with arrays, one entry a case."""
+        e = Coefficients(self.coefficients, scales)
+        ops = cases.operators
+        tiles = self.tile_model.lay_out(ops)
+        events = self._events(cases, tiles)
+        latency_terms, latency = self._latency(cases, tiles, events)
+        sums = ops.per_case
+        events = Events(*(sums(x) for x in events[:-1]), _summed(events.far, ops))
+        through = self._through(cases, events, latency, e)
+        return Estimate(
+            energy=through[Layer.STATIC],
+            latency=latency,
+            utilisation=cases.ops / (latency * self.peak[cases.precision]),
+            energy_terms=self._energy_terms(cases, events, latency, e),
+            latency_terms=latency_terms,
+            through=through,
+        )
+
+    def _events(self, cases: Cases, tiles: Tiles) -> Events:
+        """The counts of each operator."""
+        ops = cases.operators
+        geometry = self.data.geometry
+        bits = ops.per_operator(cases.bits)
+        width = bits / BITS_PER_BYTE
+        partial = ops.per_operator(PARTIAL_SUM_BYTES[cases.precision])
+        a = tensor_bytes(ops.input_elements, bits)
+        b = tensor_bytes(ops.weight_elements, bits)
+        c = tensor_bytes(ops.output_elements, bits)
+        kept = geometry["activation_bytes"]
+        again = spilled(a, kept) * np.maximum(0, tiles.column_tiles - 1)
+        loads = b * tiles.row_blocks
+        reloads = spilled(b, geometry["weight_bytes"]) * np.maximum(
+            0, tiles.row_blocks - 1
+        )
+        spill = spilled(c, kept) * ops.output_is_internal
+        far = {
+            "input": ops.external_inputs * (a + again) + spill,
+            "weight": ~ops.weight_is_internal * (b + reloads),
+            "output": ~ops.output_is_internal * c + spill,
+        }
+        staged = loads
+        if geometry["stages_activations"]:
+            staged = loads + far["input"] + far["output"]
+        vector_inputs = a * (ops.external_inputs + ops.internal_inputs) * (ops.macs == 0)
+        return Events(
+            macs=ops.macs,
+            other_ops=ops.other_ops,
+            tiles=tiles.count * tiles.row_blocks,
+            forwarded=ops.macs * (width + partial),
+            shifted=loads,
+            accumulated=ops.output_elements * tiles.depth_tiles * partial,
+            streamed=ops.instances * ops.m * ops.k * width * tiles.column_tiles
+            + vector_inputs,
+            stored=c,
+            staged=staged,
+            far=far,
+        )
+
+    def _latency(
+        self, cases: Cases, tiles: Tiles, events: Events
+    ) -> tuple[dict[str, Floats], Floats]:
+        """Seconds by term, each summed over a case's operators, and in all."""
+        ops = cases.operators
+        peak = self.peak[cases.precision]
+        full_rate = 2 * self.data.units * self.data.geometry["array_side"] ** 2
+        passes = full_rate * self.data.clock / ops.per_operator(peak)
+        busy = {
+            "array": tiles.cycles * passes / self.data.clock,
+            "vector": ops.other_ops / self.data.geometry["vector_ops_per_clock"]
+            / self.data.clock,
+        }  # fmt: skip
+        for name in sorted(set(self.homes.values())):
+            crossing = sum(events.far[o] for o in OPERANDS if self.homes[o] == name)
+            busy[name] = np.asarray(crossing) / self._bandwidth(name)
+        longest = np.maximum.reduce(list(busy.values()))
+        terms = {name: ops.per_case(time) for name, time in busy.items()}
+        launch = np.full(len(cases), self.data.launch)
+        return {**terms, "launch": launch}, ops.per_case(longest) + self.data.launch
+
+    def _bandwidth(self, name: str) -> float:
+        bandwidth = self.data.memories[name].bandwidth
+        assert bandwidth is not None  # noqa: S101 - machine files state it
+        return bandwidth
+
+    def _energy_terms(
+        self, cases: Cases, events: Events, latency: Floats, e: Coefficients
+    ) -> dict[str, Floats]:
+        """Joule by term: each event times its energy."""
+        found = {
+            "alu": events.macs * e.by_precision("mac_energy", cases.precision)
+            + events.other_ops * e.by_precision("op_energy", cases.precision),
+            "control": events.tiles * e["instruction_energy"],
+            "array": events.forwarded * e["forwarding_energy"]
+            + events.shifted * e["weight_shift_energy"],
+            "accumulator": events.accumulated
+            * (e["accumulator_read_energy"] + e["accumulator_write_energy"]),
+            "buffer": events.streamed * e["buffer_read_energy"]
+            + events.stored * e["buffer_write_energy"],
+            "staging": events.staged * e["staging_energy"],
+        }
+        for name in sorted(set(self.homes.values())):
+            crossing = sum(events.far[o] for o in OPERANDS if self.homes[o] == name)
+            found[name] = crossing * e[f"{name}_energy"]
+        return {**found, "static": latency * e["static_power"]}
+
+    def _through(
+        self, cases: Cases, events: Events, latency: Floats, e: Coefficients
+    ) -> dict[Layer, Floats]:
+        """Joule up to and with each layer, by what happens to each operand.
+
+        Not a sum of the terms. A weight pays for its home, staging and the shift into
+        an array; an activation for its home, the buffer and its way through the PEs;
+        a partial sum for its way down the PEs and the accumulators. Prices of what
+        lies beyond the asked layer are left out.
+        """
+        return {
+            layer: self._by_operand(cases, events, latency, e, layer)
+            for layer in dict.fromkeys(self.layers.values())
+        }
+
+    def _by_operand(
+        self,
+        cases: Cases,
+        events: Events,
+        latency: Floats,
+        e: Coefficients,
+        outermost: Layer,
+    ) -> Floats:
+        order = list(Layer)
+
+        def price(name: str, layer: Layer) -> Floats | float:
+            return e[name] if order.index(layer) <= order.index(outermost) else 0.0
+
+        def home(operand: str) -> Floats | float:
+            return price(f"{self.homes[operand]}_energy", Layer.DRAM)
+
+        staging = price("staging_energy", Layer.ON_CHIP)
+        activation_staging = staging if self.data.geometry["stages_activations"] else 0.0
+        shift = price("weight_shift_energy", Layer.REGISTER)
+        tile = price("instruction_energy", Layer.REGISTER)
+        weights = (
+            events.far["weight"] * home("weight")
+            + events.shifted * (staging + shift)
+            + events.tiles * tile
+        )
+        inputs = (
+            events.far["input"] * (home("input") + activation_staging)
+            + events.streamed * price("buffer_read_energy", Layer.SCRATCHPAD)
+        )  # fmt: skip
+        outputs = (
+            events.far["output"] * (home("output") + activation_staging)
+            + events.stored * price("buffer_write_energy", Layer.SCRATCHPAD)
+            + events.accumulated * price("accumulator_write_energy", Layer.SCRATCHPAD)
+            + events.accumulated * price("accumulator_read_energy", Layer.SCRATCHPAD)
+        )
+        hop = price("forwarding_energy", Layer.REGISTER)
+        width = cases.bits / BITS_PER_BYTE + PARTIAL_SUM_BYTES[cases.precision]
+        mac = e.by_precision("mac_energy", cases.precision) + width * hop
+        op = e.by_precision("op_energy", cases.precision)
+        arithmetic = events.macs * mac + events.other_ops * op
+        static = latency * price("static_power", Layer.STATIC)
+        return arithmetic + weights + inputs + outputs + static
+
+
+def _summed(
+    operands: Mapping[str, Floats], ops: OperatorColumns
+) -> dict[str, Floats]:
+    return {operand: ops.per_case(crossing) for operand, crossing in operands.items()}

@@ -1,0 +1,85 @@
+"""Traffic between two levels of a memory hierarchy, in closed form.
+
+Smooth forms of an output-stationary, a weight-stationary and an input-stationary loop
+order through a near memory of S bytes. All are non-decreasing in M, N and K and
+non-increasing in S: N / Tn is max(1, N / max(q, s / M)), and so on. Derivation: choose
+the tile that fills the near memory with the stationary operand and balances the two
+that stream; then let a tile that fits whole grow along the other dimension.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from joulecheck.workload.columns import Floats
+
+
+class Operands(NamedTuple):
+    """Bytes that must cross once: inputs (A), weights (B) and outputs (C)."""
+
+    a: Floats
+    b: Floats
+    c: Floats
+
+
+class Widths(NamedTuple):
+    """Bytes an element: of A, B and C, and of a partial sum."""
+
+    element: Floats
+    partial: Floats
+
+
+def smooth_traffic(  # noqa: PLR0913 - the three dimensions of a GEMM and its memory
+    capacity: float, m: Floats, n: Floats, k: Floats, operands: Operands, widths: Widths
+) -> Floats:
+    """Bytes that cross into and out of a memory of `capacity` bytes: the least of three.
+
+    Args:
+        capacity: S, in bytes.
+        m: (ops,) rows of each GEMM, as `n` and `k`.
+        n: columns.
+        k: depth.
+        operands: bytes of each operand that come from or go to the far side; an
+            operand that lies near is 0 and is never fetched again either.
+        widths: bytes an element and a partial sum.
+    """
+    output = _output_stationary(capacity, m, n, operands, widths)
+    weight = _operand_stationary(capacity, n, k, operands, widths)
+    swapped = Operands(operands.b, operands.a, operands.c)
+    inputs = _operand_stationary(capacity, m, k, swapped, widths)
+    return np.minimum(output, np.minimum(weight, inputs))
+
+
+def _output_stationary(
+    capacity: float, m: Floats, n: Floats, operands: Operands, widths: Widths
+) -> Floats:
+    """Partial sums stay: A is read N / Tn times and B M / Tm times."""
+    elements = capacity / widths.partial
+    side = np.sqrt(elements)  # both streamed operands are equally wide
+    a_passes = np.maximum(1, n / np.maximum(side, elements / m))
+    b_passes = np.maximum(1, m / np.maximum(side, elements / n))
+    return operands.a * a_passes + operands.b * b_passes + operands.c
+
+
+def _operand_stationary(
+    capacity: float, n: Floats, k: Floats, operands: Operands, widths: Widths
+) -> Floats:
+    """The K x N operand stays: A is read N / Tn times, partial sums go out and back.
+
+    Partial sums are written and read again K / Tk - 1 times; they cross only where
+    the result does.
+    """
+    elements = capacity / widths.element
+    depth = np.sqrt(2 * elements * widths.partial / widths.element)
+    breadth = elements / depth
+    k_passes = np.maximum(1, k / np.maximum(depth, elements / n))
+    a_passes = np.maximum(1, n / np.maximum(breadth, elements / k))
+    partials = 2 * widths.partial * (operands.c / widths.element) * (k_passes - 1)
+    return operands.a * a_passes + operands.b + operands.c + partials
+
+
+def spilled(bytes_kept: Floats, capacity: float) -> Floats:
+    """What of a tensor does not fit a memory of `capacity` bytes."""
+    return np.maximum(0, bytes_kept - capacity)

@@ -1,0 +1,185 @@
+"""Many workloads as a structure of arrays: one row an operator, grouped by case.
+
+Dimensions up to 2^31 fit the int64 genes they come from; products are float64, whose
+relative error is below 1e-15, where int64 would wrap at (1e9)^3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Final
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from joulecheck.quantities import BITS_PER_BYTE, OPS_PER_MAC
+from joulecheck.workload.operators import Conv2d, Elementwise, Gemm
+from joulecheck.workload.precision import Precision
+from joulecheck.workload.subgraph import Node, Workload, loop_nest, nodes_of
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+PRECISIONS: Final = tuple(Precision)
+"""Column `precision` of a batch holds indices into this tuple."""
+
+PRECISION_BITS: Final[Ints] = np.array([p.bits for p in PRECISIONS], dtype=np.int64)
+
+OPERATORS: Final = (Gemm, Conv2d, Elementwise)
+"""Column `kind` of an operator row holds indices into this tuple."""
+
+GEMM, CONV2D, ELEMENTWISE = range(len(OPERATORS))
+
+
+@attrs.frozen(eq=False)
+class OperatorColumns:
+    """Operator rows of a batch. All arrays have one entry an operator, in case order.
+
+    Elements are counted per tensor, so that widths of half a byte round up tensor by
+    tensor.
+    """
+
+    starts: Ints
+    """First operator row of each case."""
+    kind: Ints
+    """Index into `OPERATORS`."""
+    instances: Floats
+    """Independent GEMMs: groups of a convolution, batch of an activation x activation."""
+    m: Floats
+    n: Floats
+    k: Floats
+    macs: Floats
+    other_ops: Floats
+    input_elements: Floats
+    """Of one activation input."""
+    external_inputs: Floats
+    """How many such inputs come from outside."""
+    internal_inputs: Floats
+    """How many are intermediates."""
+    weight_elements: Floats
+    """Of the second operand of a GEMM or convolution, wherever it comes from."""
+    weight_is_internal: Bools
+    """Whether that operand is an intermediate."""
+    output_elements: Floats
+    output_is_internal: Bools
+    """Whether a later operator of the case reads the output."""
+
+    def __len__(self) -> int:
+        """How many operators."""
+        return len(self.kind)
+
+    @cached_property
+    def owner(self) -> Ints:
+        """The case of each operator row."""
+        counts = np.diff(np.append(self.starts, len(self)))
+        return np.repeat(np.arange(len(self.starts)), counts)
+
+    @property
+    def one_each(self) -> bool:
+        """Whether every case is a single operator."""
+        return len(self.starts) == len(self)
+
+    def per_case(self, rows: Floats) -> Floats:
+        """Sum `rows` (one entry an operator) over the operators of each case."""
+        return rows if self.one_each else np.add.reduceat(rows, self.starts)
+
+    def per_operator(self, cases: NDArray[np.generic]) -> NDArray[np.generic]:
+        """Repeat `cases` (one entry a case) for each operator of the case."""
+        return cases if self.one_each else cases[self.owner]
+
+
+@attrs.frozen(eq=False)
+class BatchTraffic:
+    """The arrays of `joulecheck.workload.Traffic`, in bytes, one entry a case."""
+
+    input: Floats
+    weight: Floats
+    output: Floats
+    internal: Floats
+
+    @property
+    def external(self) -> Floats:
+        """Input, weight and output together."""
+        return self.input + self.weight + self.output
+
+
+def tensor_bytes(elements: Floats, bits: NDArray[np.generic]) -> Floats:
+    """Bytes of tensors of `elements` at `bits` each, a last half byte rounded up."""
+    return np.ceil(elements * bits / BITS_PER_BYTE)
+
+
+def batch_traffic(operators: OperatorColumns, bits: Ints) -> BatchTraffic:
+    """Compulsory traffic of each case. `bits` has one entry a case."""
+    width = operators.per_operator(bits)
+    inputs = tensor_bytes(operators.input_elements, width)
+    weights = tensor_bytes(operators.weight_elements, width)
+    outputs = tensor_bytes(operators.output_elements, width)
+    sums = operators.per_case
+    return BatchTraffic(
+        input=sums(inputs * operators.external_inputs),
+        weight=sums(weights * ~operators.weight_is_internal),
+        output=sums(outputs * ~operators.output_is_internal),
+        internal=sums(outputs * operators.output_is_internal),
+    )
+
+
+def operator_columns(workloads: Sequence[Workload]) -> OperatorColumns:
+    """The rows of `workloads`, computed exactly in Python ints and then rounded once.
+
+    A `Totals` contributes one row without MACs, tensors or traffic.
+    """
+    rows: list[tuple[float, ...]] = []
+    starts: list[int] = []
+    for workload in workloads:
+        starts.append(len(rows))
+        nodes = nodes_of(workload)
+        rows += [_row(nodes, index) for index in range(len(nodes))]
+        if not nodes:
+            rows.append((ELEMENTWISE, 1, 0, 0, 0, 0, workload.ops, *(0,) * 7))
+    table = np.array(rows, dtype=np.float64).reshape(len(rows), _WIDTH).T
+    kind, *numbers, weight_inside, outputs, output_inside = table
+    return OperatorColumns(
+        np.array(starts, dtype=np.int64),
+        kind.astype(np.int64),
+        *numbers,
+        weight_inside.astype(bool),
+        outputs,
+        output_inside.astype(bool),
+    )
+
+
+_WIDTH: Final = 14
+
+
+def _row(nodes: Sequence[Node], index: int) -> tuple[float, ...]:
+    operator, sources = nodes[index].operator, nodes[index].sources
+    nest = loop_nest(nodes[index])
+    is_gemm = isinstance(operator, Gemm)
+    activations = sources[:1] if is_gemm else sources
+    weight_is_internal = is_gemm and sources[1] is not None
+    weights = (
+        nest.instances * nest.k * nest.n
+        if weight_is_internal
+        else operator.weight_elements
+    )
+    return (
+        OPERATORS.index(type(operator)),
+        *nest,
+        operator.macs,
+        operator.other_ops,
+        operator.input_elements // operator.input_tensors,
+        activations.count(None),
+        len(activations) - activations.count(None),
+        weights,
+        weight_is_internal,
+        operator.output_elements,
+        any(index in later.sources for later in nodes[index + 1 :]),
+    )
+
+
+def total_ops(operators: OperatorColumns) -> Floats:
+    """Operations of each operator row; one MAC is two."""
+    return OPS_PER_MAC * operators.macs + operators.other_ops

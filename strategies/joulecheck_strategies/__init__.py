@@ -1,0 +1,28 @@
+"""How cases are drawn: case spaces, each a Hypothesis strategy and a numpy sampler."""
+
+from joulecheck_strategies.for_model import (
+    growths,
+    perturbations,
+    precision_pairs,
+    uniform_scales,
+    workloads,
+)
+from joulecheck_strategies.growth import GrowthSpace
+from joulecheck_strategies.perturbations import PerturbationSpace, UniformScaleSpace
+from joulecheck_strategies.precision_pairs import PrecisionPairSpace
+from joulecheck_strategies.totals import TotalsSpace
+from joulecheck_strategies.workload_space import WorkloadSpace
+
+__all__ = [
+    "GrowthSpace",
+    "PerturbationSpace",
+    "PrecisionPairSpace",
+    "TotalsSpace",
+    "UniformScaleSpace",
+    "WorkloadSpace",
+    "growths",
+    "perturbations",
+    "precision_pairs",
+    "uniform_scales",
+    "workloads",
+]

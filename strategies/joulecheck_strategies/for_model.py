@@ -1,0 +1,87 @@
+"""The case spaces of a model: what it answers for, at its precisions, at its corners."""
+
+from __future__ import annotations
+
+from joulecheck.errors import NotOffered
+from joulecheck.model import Subject
+from joulecheck.workload import MAX_NODES
+from joulecheck_strategies.growth import GrowthSpace
+from joulecheck_strategies.perturbations import PerturbationSpace, UniformScaleSpace
+from joulecheck_strategies.precision_pairs import PrecisionPairSpace
+from joulecheck_strategies.totals import TotalsSpace
+from joulecheck_strategies.workload_space import NATURES, WorkloadSpace
+
+
+def workloads(model: Subject) -> WorkloadSpace | TotalsSpace:
+    """Plain cases: graphs of the operators that the model answers for, or totals."""
+    if not model.operators & set(NATURES):
+        return TotalsSpace(model.precisions, constants=model.machine.constants)
+    return _graphs(model)
+
+
+def _graphs(model: Subject) -> WorkloadSpace:
+    kinds = tuple(kind for kind in NATURES if kind in model.operators)
+    if not kinds:
+        msg = f"{model.name} answers for {', '.join(model.operators)} only"
+        raise NotOffered(msg)
+    return WorkloadSpace(
+        kinds=kinds,
+        precisions=model.precisions,
+        max_nodes=MAX_NODES if "subgraph" in model.operators else 1,
+        bounds=model.bounds,
+        constants=model.machine.constants,
+        quanta=model.machine.quanta,
+    )
+
+
+def growths(model: Subject) -> GrowthSpace:
+    """Ordered pairs of workloads, one dimension grown.
+
+    Raises:
+        NotOffered: the model answers for totals only.
+    """
+    return GrowthSpace(_graphs(model))
+
+
+def perturbations(model: Subject) -> PerturbationSpace:
+    """Workloads under one to three perturbed energy coefficients.
+
+    Raises:
+        NotOffered: the model declares no energy coefficient.
+    """
+    return PerturbationSpace(_graphs(model), _energy_coefficients(model))
+
+
+def uniform_scales(model: Subject) -> UniformScaleSpace:
+    """Workloads under all energy coefficients times one factor.
+
+    Raises:
+        NotOffered: the model declares no energy coefficient.
+    """
+    return UniformScaleSpace(_graphs(model), _energy_coefficients(model))
+
+
+def _energy_coefficients(model: Subject) -> tuple[str, ...]:
+    if not model.energy_coefficients:
+        msg = f"{model.name} declares no coefficient whose unit is in J or W"
+        raise NotOffered(msg)
+    return model.energy_coefficients
+
+
+def precision_pairs(model: Subject) -> PrecisionPairSpace:
+    """Workloads at each two precisions of the model that physics orders.
+
+    Raises:
+        NotOffered: no two of the model's precisions are ordered.
+    """
+    pairs = tuple(
+        (narrower, wider)
+        for wider in model.precisions
+        for narrower in model.precisions
+        if narrower.narrower_than(wider)
+    )
+    if not pairs:
+        names = ", ".join(p.name for p in model.precisions)
+        msg = f"no two precisions of {model.name} ({names}) are ordered"
+        raise NotOffered(msg)
+    return PrecisionPairSpace(_graphs(model), pairs)

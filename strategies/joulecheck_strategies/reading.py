@@ -1,0 +1,148 @@
+"""The one declaration of a case space: a function that reads genes and builds a case.
+
+Reading from a row gives `build`; reading while drawing gives the Hypothesis strategy,
+which so draws the genes that a case uses and no others; reading while noting gives
+the choice sequence under which Hypothesis reproduces the case.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Generic, TypeVar, cast
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from joulecheck.case import AnyCase, Batch
+from joulecheck.errors import OutsideSpace
+from joulecheck.space import Gene
+from joulecheck.workload.columns import Ints
+
+Take = Callable[[str], int]
+"""Gives the value of the gene with that name."""
+
+C = TypeVar("C", bound=AnyCase)
+
+
+class ReadSpace(ABC, Generic[C]):
+    """A case space declared by its genes and by `read`.
+
+    Subclasses add the same declaration in arrays: `canonical`, `batch` and `sample`.
+    """
+
+    version = "1"
+
+    @property
+    @abstractmethod
+    def genes(self) -> tuple[Gene, ...]:
+        """The columns of a row."""
+
+    @abstractmethod
+    def read(self, take: Take) -> C:
+        """Build a case from the genes that `take` gives."""
+
+    @abstractmethod
+    def encode(self, case: C) -> dict[str, int]:
+        """The genes that are not at their minimum, by name. May miss: see `genes_of`."""
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator, size: int) -> Ints:
+        """(size, width) canonical rows, drawn at random."""
+
+    @abstractmethod
+    def canonical(self, rows: Ints) -> Ints:
+        """The same cases with every gene in its canonical form."""
+
+    @abstractmethod
+    def batch(self, rows: Ints) -> Batch:
+        """The cases of canonical rows."""
+
+    @abstractmethod
+    def nodes(self, rows: Ints) -> Ints:
+        """(n,) how many operators each case has."""
+
+    @abstractmethod
+    def smaller_graphs(self, row: Sequence[int]) -> Ints:
+        """Canonical rows of the cases that lack some of the operators of this one."""
+
+    @cached_property
+    def column(self) -> dict[str, int]:
+        """The index of each gene."""
+        return {gene.name: index for index, gene in enumerate(self.genes)}
+
+    @cached_property
+    def plainest(self) -> Ints:
+        """(width,) the row of minima."""
+        return np.array([gene.low for gene in self.genes], dtype=np.int64)
+
+    def empty(self, size: int) -> Ints:
+        """(size, width) rows of minima, stored gene by gene for fast columns."""
+        return np.repeat(self.plainest[:, None], size, axis=1).T
+
+    def build(self, row: Sequence[int]) -> C:
+        """The case of one row: a pure function."""
+        column = self.column
+        return self.read(lambda name: int(row[column[name]]))
+
+    def choices(self, row: Sequence[int]) -> tuple[int | bool, ...]:
+        """The values that the strategy draws, in order, to produce this row's case."""
+        noted: list[int | bool] = []
+
+        def take(name: str) -> int:
+            index = self.column[name]
+            gene, value = self.genes[index], int(row[index])
+            if gene.low < gene.high:
+                noted.append(bool(value) if _is_boolean(gene) else value)
+            return value
+
+        self.read(take)
+        return tuple(noted)
+
+    def strategy(self) -> SearchStrategy[C]:
+        """Draws only the genes that a case uses, in the order in which it reads them."""
+
+        @st.composite
+        def cases(draw: DrawFn) -> C:
+            return self.read(lambda name: int(draw(self._drawn[self.column[name]])))
+
+        return cases()
+
+    @cached_property
+    def _drawn(self) -> tuple[SearchStrategy[int] | SearchStrategy[bool], ...]:
+        return tuple(_values(gene) for gene in self.genes)
+
+    def genes_of(self, case: AnyCase) -> tuple[int, ...]:
+        """The canonical row of a case.
+
+        Raises:
+            OutsideSpace: the case cannot be written in these genes.
+        """
+        row = list(self.plainest)
+        try:
+            for name, value in self.encode(cast("C", case)).items():
+                row[self.column[name]] = value
+        except (KeyError, ValueError, AttributeError) as error:
+            raise OutsideSpace(self._outside(case, repr(error))) from error
+        for gene, value in zip(self.genes, row, strict=True):
+            if not gene.low <= value <= gene.high:
+                why = f"{gene.name}={value} is not in {gene.low}..{gene.high}"
+                raise OutsideSpace(self._outside(case, why))
+        if self.build(row) != case:
+            raise OutsideSpace(self._outside(case, "its edges are not of this space"))
+        return tuple(int(value) for value in row)
+
+    def _outside(self, case: AnyCase, why: str) -> str:
+        return f"{case} is outside {type(self).__name__}: {why}"
+
+
+def _is_boolean(gene: Gene) -> bool:
+    return (gene.low, gene.high) == (0, 1)
+
+
+def _values(gene: Gene) -> SearchStrategy[int] | SearchStrategy[bool]:
+    if gene.low == gene.high:
+        return st.just(gene.low)
+    return st.booleans() if _is_boolean(gene) else st.integers(gene.low, gene.high)

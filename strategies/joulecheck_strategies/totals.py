@@ -1,0 +1,76 @@
+"""Workloads as two numbers, operations and bytes, for models that ask no more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Final
+
+import attrs
+import numpy as np
+
+from joulecheck.case import Case, Cases
+from joulecheck.space import Gene
+from joulecheck.workload import Precision, Totals
+from joulecheck.workload.columns import Ints
+from joulecheck_strategies.reading import ReadSpace, Take
+from joulecheck_strategies.tables import draw, value_table
+
+MAX_TOTAL: Final = 1 << 48
+
+
+@attrs.frozen(slots=False)
+class TotalsSpace(ReadSpace[Case]):
+    """`Totals` of up to `max_total` operations and bytes, at one of some precisions."""
+
+    precisions: tuple[Precision, ...] = (Precision.FP32,)
+    max_total: int = MAX_TOTAL
+    constants: tuple[int, ...] = ()
+
+    @cached_property
+    def genes(self) -> tuple[Gene, ...]:
+        """Operations, bytes, and the index of the precision."""
+        return (
+            Gene("ops", 1, self.max_total),
+            Gene("bytes", 1, self.max_total),
+            Gene("precision", 0, len(self.precisions) - 1),
+        )
+
+    def read(self, take: Take) -> Case:
+        """Read the two numbers, then the precision."""
+        totals = Totals(ops=take("ops"), bytes=take("bytes"))
+        return Case(totals, self.precisions[take("precision")])
+
+    def encode(self, case: Case) -> dict[str, int]:
+        """The two numbers and the index of the precision."""
+        totals = case.workload
+        if not isinstance(totals, Totals):
+            raise ValueError(totals)
+        precision = self.precisions.index(case.precision)
+        return {"ops": totals.ops, "bytes": totals.bytes, "precision": precision}
+
+    def canonical(self, rows: Ints) -> Ints:
+        """The rows themselves: every gene is read."""
+        return rows
+
+    def batch(self, rows: Ints) -> Cases:
+        """The cases of rows."""
+        return Cases.of([self.build(row) for row in rows.tolist()])
+
+    def nodes(self, rows: Ints) -> Ints:
+        """One each."""
+        return np.ones(len(rows), dtype=np.int64)
+
+    def smaller_graphs(self, row: Sequence[int]) -> Ints:
+        """None: there is no graph."""
+        return np.empty((0, len(row)), dtype=np.int64)
+
+    def sample(self, rng: np.random.Generator, size: int) -> Ints:
+        """Each gene from its table of corners."""
+        rows = self.empty(size)
+        for index, gene in enumerate(self.genes):
+            table = value_table(gene, self.constants, ())
+            rows[:, index] = draw(rng, gene, table, size)
+        return rows
+
+

@@ -1,0 +1,76 @@
+"""Case spaces that ask something more of each workload: they wrap a workload space."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+
+from joulecheck.case import AnyCase
+from joulecheck.space import Gene
+from joulecheck.workload.columns import Ints
+from joulecheck_strategies.reading import ReadSpace
+from joulecheck_strategies.tables import draw, value_table
+from joulecheck_strategies.workload_space import WorkloadSpace
+
+C = TypeVar("C", bound=AnyCase)
+
+
+class WrappingSpace(ReadSpace[C]):
+    """A workload space with more genes behind those of the workload."""
+
+    workloads: WorkloadSpace
+
+    @property
+    @abstractmethod
+    def more_genes(self) -> tuple[Gene, ...]:
+        """The genes behind those of the workload."""
+
+    @abstractmethod
+    def canonical_more(self, rows: Ints) -> None:
+        """Bring the genes behind those of the (canonical) workload into form, in place."""
+
+    @cached_property
+    def genes(self) -> tuple[Gene, ...]:
+        """Those of the workload, then its own."""
+        return (*self.workloads.genes, *self.more_genes)
+
+    @property
+    def _split(self) -> int:
+        return len(self.workloads.genes)
+
+    def canonical(self, rows: Ints) -> Ints:
+        """The workload's genes in canonical form, then its own."""
+        found = self._joined(self.workloads.canonical(rows[:, : self._split]), len(rows))
+        found[:, self._split :] = rows[:, self._split :]
+        self.canonical_more(found)
+        return found
+
+    def sample(self, rng: np.random.Generator, size: int) -> Ints:
+        """Sample the workloads, then its own genes each from its table."""
+        rows = self._joined(self.workloads.sample(rng, size), size)
+        for index in range(self._split, len(self.genes)):
+            gene = self.genes[index]
+            rows[:, index] = draw(rng, gene, value_table(gene, (), ()), size)
+        self.canonical_more(rows)
+        return rows
+
+    def _joined(self, workloads: Ints, size: int) -> Ints:
+        rows = self.empty(size)
+        rows[:, : self._split] = workloads
+        return rows
+
+    def nodes(self, rows: Ints) -> Ints:
+        """Those of the workload."""
+        return self.workloads.nodes(rows[:, : self._split])
+
+    def smaller_graphs(self, row: Sequence[int]) -> Ints:
+        """The smaller workloads, each with this row's other genes."""
+        smaller = self.workloads.smaller_graphs(row[: self._split])
+        rows = self._joined(smaller, len(smaller))
+        rows[:, self._split :] = np.asarray(row)[self._split :]
+        self.canonical_more(rows)
+        return rows
