@@ -244,8 +244,7 @@ class ScaledCases:
         """The batch of these cases."""
         names = sorted({name for case in cases for name in case.scale})
         scales = {
-            name: np.array([case.scale.get(name, 1.0) for case in cases])
-            for name in names
+            name: np.array([case.scale.get(name, 1.0) for case in cases]) for name in names
         }
         return cls(Cases.of([case.case for case in cases]), scales)
 

@@ -70,7 +70,6 @@ class Slot:
         """Activation inputs of an elementwise node."""
         return np.where(_UNARY[self.function], 1, 2 + self.extra)
 
-
     def reads_genes(self) -> dict[str, Bools]:
         """(nodes,) which nodes read each gene that can grow."""
         is_gemm, outside = self.kind == GEMM, self.source == OUTSIDE
@@ -259,7 +258,11 @@ def _convolve(gene: Gene, kind: Ints, reads: Ints, writes: Ints) -> Filters:
     if not len(at):
         return Filters(*[at] * 7)
     image = reads[:, at]
-    padding, dilation, stride = gene("padding")[at], gene("dilation")[at], gene("stride")[at]
+    padding, dilation, stride = (
+        gene("padding")[at],
+        gene("dilation")[at],
+        gene("stride")[at],
+    )
     divisor = np.gcd(image[C], gene("groups")[at])
     groups = np.where(gene("depthwise")[at] == 1, image[C], divisor)
     height, width = image[H] + 2 * padding, image[W] + 2 * padding
@@ -297,9 +300,7 @@ def _write_genes(
     _write_filters(place, slot, rows, column)
 
 
-def _write_filters(
-    place: int, slot: Slot, rows: Ints, column: Mapping[str, int]
-) -> None:
+def _write_filters(place: int, slot: Slot, rows: Ints, column: Mapping[str, int]) -> None:
     filters = slot.filters
     graphs = slot.graphs[filters.at]
     channels = slot.input[C, filters.at]

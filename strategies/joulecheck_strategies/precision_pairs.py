@@ -33,9 +33,7 @@ class PrecisionPairSpace(WrappingSpace[PrecisionPair]):
         unused = self.workloads.genes[-1].name
         case = self.workloads.read(lambda name: 0 if name == unused else take(name))
         narrower, wider = self.pairs[take("pair")]
-        return PrecisionPair(
-            Case(case.workload, narrower), Case(case.workload, wider)
-        )
+        return PrecisionPair(Case(case.workload, narrower), Case(case.workload, wider))
 
     def encode(self, case: PrecisionPair) -> dict[str, int]:
         """The workload's genes and the index of the pair."""

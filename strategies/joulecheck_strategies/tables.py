@@ -48,9 +48,7 @@ def value_table(gene: Gene, constants: tuple[int, ...], quanta: tuple[int, ...])
     return np.concatenate([corners, np.rint(smooth).astype(np.int64) + gene.low - 1])
 
 
-def draw(
-    rng: np.random.Generator, gene: Gene, table: Ints, size: int
-) -> Ints:
+def draw(rng: np.random.Generator, gene: Gene, table: Ints, size: int) -> Ints:
     """`size` values of `gene`, from its table or, for a small share, uniformly."""
     values = table[rng.integers(0, len(table), size)]
     uniform = rng.random(size) < UNIFORM_SHARE

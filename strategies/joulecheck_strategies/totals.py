@@ -72,5 +72,3 @@ class TotalsSpace(ReadSpace[Case]):
             table = value_table(gene, self.constants, ())
             rows[:, index] = draw(rng, gene, table, size)
         return rows
-
-

@@ -119,8 +119,7 @@ class WorkloadSpace(ReadSpace[Case]):
     def genes(self) -> tuple[Gene, ...]:
         """Those of each node, then the index of the precision."""
         slots = (
-            node_genes(slot, len(self.kinds), self.bounds)
-            for slot in range(self.max_nodes)
+            node_genes(slot, len(self.kinds), self.bounds) for slot in range(self.max_nodes)
         )
         precision = Gene("precision", 0, len(self.precisions) - 1)
         return (*chain.from_iterable(slots), precision)
@@ -238,9 +237,7 @@ class WorkloadSpace(ReadSpace[Case]):
             for gene in READ_BY[name]:
                 self._fill(rng, rows, alive[chosen], f"{slot}.{gene}")
 
-    def _fill(
-        self, rng: np.random.Generator, rows: Ints, where: Ints, name: str
-    ) -> None:
+    def _fill(self, rng: np.random.Generator, rows: Ints, where: Ints, name: str) -> None:
         gene = self.genes[self.column[name]]
         table = value_table(gene, self.constants, self.quanta)
         rows[where, self.column[name]] = draw(rng, gene, table, len(where))
@@ -252,9 +249,7 @@ def _subsets(case: Case) -> list[tuple[tuple[int, ...], bool]]:
     return [(keep, how) for keep in chain.from_iterable(every) for how in (True, False)]
 
 
-def _second(
-    nodes: Sequence[Node], source: int | None, fits: list[bool]
-) -> int | None:
+def _second(nodes: Sequence[Node], source: int | None, fits: list[bool]) -> int | None:
     """The nearest earlier node beside the first source that fits as second operand."""
     if source is None:
         return None

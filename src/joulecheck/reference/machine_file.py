@@ -94,9 +94,7 @@ class MachineFile:
     def coefficient(self, name: str, terms: frozenset[str]) -> Coefficient:
         """One of its coefficients, with the energy terms that a model says it moves."""
         row = self.coefficients[name]
-        return Coefficient(
-            name, row.value, row.unit, terms, row.source, row.provenance
-        )
+        return Coefficient(name, row.value, row.unit, terms, row.source, row.provenance)
 
 
 def _converter() -> cattrs.Converter:
@@ -127,9 +125,11 @@ def parse_machine(text: str, name: str) -> MachineFile:
         data: dict[str, Any] = tomllib.loads(text)
         loaded = _converter().structure(data, MachineFile)
     except (tomllib.TOMLDecodeError, ClassValidationError) as error:
-        details = "; ".join(cattrs.transform_error(error)) if isinstance(
-            error, ClassValidationError
-        ) else str(error)
+        details = (
+            "; ".join(cattrs.transform_error(error))
+            if isinstance(error, ClassValidationError)
+            else str(error)
+        )
         msg = f"machine file {name}: {details}"
         raise InvalidMachine(msg) from error
     if loaded.format != FORMAT:

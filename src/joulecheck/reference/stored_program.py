@@ -209,9 +209,7 @@ class StoredProgramEnergyModel(LayeredModel):
         ports = self.data.geometry["vector_ports"]
         vector_cycles = np.ceil(np.ceil(vector_ops) / self.data.units) / ports
         compute = np.where(is_gemm, cycles, vector_cycles) / self.data.clock
-        memories = {
-            level: crossing[level] / self._bandwidth(level) for level in LEVELS
-        }
+        memories = {level: crossing[level] / self._bandwidth(level) for level in LEVELS}
         busy = np.maximum.reduce([compute, *memories.values()])
         times = Times(sums(compute), {level: sums(t) for level, t in memories.items()})
         return events, times, sums(busy) + self.data.launch
@@ -293,5 +291,3 @@ def _served(
         served = crossing[level] - (crossing[further] if further else 0)
         energy = energy + served * price
     return np.asarray(energy)
-
-

@@ -172,9 +172,7 @@ class SystolicArrayEnergyModel(LayeredModel):
         kept = geometry["activation_bytes"]
         again = spilled(a, kept) * np.maximum(0, tiles.column_tiles - 1)
         loads = b * tiles.row_blocks
-        reloads = spilled(b, geometry["weight_bytes"]) * np.maximum(
-            0, tiles.row_blocks - 1
-        )
+        reloads = spilled(b, geometry["weight_bytes"]) * np.maximum(0, tiles.row_blocks - 1)
         spill = spilled(c, kept) * ops.output_is_internal
         far = {
             "input": ops.external_inputs * (a + again) + spill,
@@ -305,7 +303,5 @@ class SystolicArrayEnergyModel(LayeredModel):
         return arithmetic + weights + inputs + outputs + static
 
 
-def _summed(
-    operands: Mapping[str, Floats], ops: OperatorColumns
-) -> dict[str, Floats]:
+def _summed(operands: Mapping[str, Floats], ops: OperatorColumns) -> dict[str, Floats]:
     return {operand: ops.per_case(crossing) for operand, crossing in operands.items()}

@@ -161,9 +161,7 @@ def _row(nodes: Sequence[Node], index: int) -> tuple[float, ...]:
     activations = sources[:1] if is_gemm else sources
     weight_is_internal = is_gemm and sources[1] is not None
     weights = (
-        nest.instances * nest.k * nest.n
-        if weight_is_internal
-        else operator.weight_elements
+        nest.instances * nest.k * nest.n if weight_is_internal else operator.weight_elements
     )
     return (
         OPERATORS.index(type(operator)),

@@ -252,9 +252,7 @@ def loop_nest(node: Node) -> LoopNest:
     return operator.loop_nest
 
 
-def rewired(
-    subgraph: Subgraph, keep: Iterable[int], *, bypass: bool
-) -> Subgraph | None:
+def rewired(subgraph: Subgraph, keep: Iterable[int], *, bypass: bool) -> Subgraph | None:
     """The subgraph without the other nodes, its shapes derived anew.
 
     A reader of a removed node reads that node's own first source (`bypass`) or a
@@ -277,9 +275,7 @@ def rewired(
     return Subgraph(built)
 
 
-def _bypassed(
-    subgraph: Subgraph, source: int | None, place: dict[int, int]
-) -> int | None:
+def _bypassed(subgraph: Subgraph, source: int | None, place: dict[int, int]) -> int | None:
     while source is not None and source not in place:
         source = subgraph.nodes[source].sources[0]
     return None if source is None else place[source]
