@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 
 import attrs
@@ -30,6 +31,10 @@ class Provenance(Enum):
     CALIBRATED = "CALIBRATED"
 
 
+def _as_terms(terms: Iterable[str] | None) -> frozenset[str] | None:
+    return None if terms is None else frozenset(terms)
+
+
 @attrs.frozen
 class Coefficient:
     """One number that a model multiplies by, in SI units.
@@ -42,9 +47,7 @@ class Coefficient:
     value: float
     unit: str
     """Such as "J/B", "J/op" or "W"; energy coefficients are those in J or W."""
-    terms: frozenset[str] | None = attrs.field(
-        default=None, converter=attrs.converters.optional(frozenset)
-    )
+    terms: frozenset[str] | None = attrs.field(default=None, converter=_as_terms)
     source: str = ""
     provenance: Provenance = Provenance.UNKNOWN
 

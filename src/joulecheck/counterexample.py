@@ -6,6 +6,7 @@ truth about a finding; Hypothesis's own database is only a cache.
 
 from __future__ import annotations
 
+import builtins
 import hashlib
 import json
 from collections.abc import Mapping
@@ -70,7 +71,7 @@ class Counterexample:
     versions: Mapping[str, str] = attrs.field(factory=dict)
     """Of joulecheck, Python, Hypothesis and numpy, when it was found."""
 
-    @property
+    @builtins.property  # the field `property` hides the short name
     def id(self) -> str:
         """F- and eight digits that depend on model, property and minimal case alone."""
         key = json.dumps(
@@ -131,7 +132,8 @@ def structure_case(data: Mapping[str, Any]) -> AnyCase:
     try:
         return converter().structure(data, AnyCase)  # type: ignore[arg-type]
     except (BaseValidationError, KeyError, TypeError, ValueError) as error:
-        raise CorpusError(f"not a case: {_explained(error)}") from error
+        msg = f"not a case: {_explained(error)}"
+        raise CorpusError(msg) from error
 
 
 def to_json(counterexample: Counterexample) -> str:
@@ -160,7 +162,8 @@ def from_json(text: str, where: str = "counterexample") -> Counterexample:
     except JoulecheckError:
         raise
     except (BaseValidationError, KeyError, TypeError, ValueError) as error:
-        raise CorpusError(f"{where}: {_explained(error)}") from error
+        msg = f"{where}: {_explained(error)}"
+        raise CorpusError(msg) from error
 
 
 def _explained(error: Exception) -> str:

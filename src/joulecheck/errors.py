@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Final
 
 
 class JoulecheckError(Exception):
@@ -57,6 +58,10 @@ class HarnessError(JoulecheckError):
     """The harness contradicts itself: a fault of joulecheck, worth a report."""
 
 
+_LISTED: Final = 8
+"""How many names a message lists at most."""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The end of a sentence that offers the nearest known names, or lists a few."""
     names = sorted(known)
@@ -65,5 +70,5 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         return f"did you mean {' or '.join(near)}?"
     if not names:
         return "none is known"
-    shown = ", ".join(names[:8])
-    return f"known: {shown}{', ...' if len(names) > 8 else ''}"
+    shown = ", ".join(names[:_LISTED])
+    return f"known: {shown}{', ...' if len(names) > _LISTED else ''}"

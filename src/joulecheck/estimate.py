@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from joulecheck.coefficient import Layer
 from joulecheck.workload.columns import Bools, Floats
 
-_NOTHING: Mapping[str, Any] = {}
+_NOTHING: Mapping[Any, Any] = {}
 
 
 @attrs.frozen(kw_only=True)

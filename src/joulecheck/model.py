@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any, Final, Protocol, cast, runtime_checkable
+from typing import Any, Final, Never, Protocol, cast, runtime_checkable
 
 import attrs
 import numpy as np
@@ -39,7 +39,7 @@ from joulecheck.workload.columns import Floats
 Scale = Mapping[str, float]
 Scales = Mapping[str, Floats]
 
-UNSCALED: Final[Scale] = {}
+UNSCALED: Final[Mapping[str, Never]] = {}
 
 NATURE: Final = ("gemm", "conv2d", "elementwise", "subgraph", "totals")
 """The kinds of workload that a model can say it answers for, in `operators`."""
@@ -63,6 +63,13 @@ class Model(Protocol):
         Raises:
             Unsupported: the model does not answer for such a case.
         """
+
+
+class BatchModel(Model, Protocol):
+    """A model that answers a whole batch with arrays."""
+
+    def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
+        """Answer all cases, each field an array with one entry a case."""
 
 
 @attrs.frozen
@@ -134,20 +141,10 @@ class Subject:
             InvalidModel: it has no `name` or no `estimate`, or an optional attribute
                 or a first answer breaks the protocol.
         """
-        if isinstance(model, type):
-            model = model()
-        if not isinstance(model, Model):
-            missing = [a for a in ("name", "estimate") if not hasattr(model, a)]
-            msg = (
-                f"{model!r} is no model: it must have `name` and `estimate(case, "
-                f"scale)`, and lacks {' and '.join(missing)}; see the README's example"
-            )
-            raise InvalidModel(msg)
+        model = _checked(model() if isinstance(model, type) else model)
         operators = _operators(model)
         precisions = _precisions(model, operators)
-        machine = getattr(model, "machine", None) or Machine(name=model.name)
-        if not isinstance(machine, Machine):
-            raise InvalidModel(_wrong(model, "machine", "a joulecheck.Machine", machine))
+        machine = _machine(model)
         coefficients = _coefficients(model)
         layers = dict(getattr(model, "layers", {}))
         offers = _offers(model, coefficients, layers, machine, operators, precisions)
@@ -185,14 +182,16 @@ class Subject:
 
         What the model raises is recorded by row, never passed on.
         """
-        if self.vectorised:
-            self.heartbeat()
-            try:
-                answered = self.model.estimate_batch(cases, scales)  # type: ignore[attr-defined]
-                return _laid_out(answered, len(cases))
-            except Exception:  # noqa: BLE001 - the scalar path finds out which row
-                pass
-        return self._ask_each(cases, scales)
+        together = self._ask_together(cases, scales) if self.vectorised else None
+        return self._ask_each(cases, scales) if together is None else together
+
+    def _ask_together(self, cases: Cases, scales: Scales) -> Answers | None:
+        self.heartbeat()
+        try:
+            answered = cast("BatchModel", self.model).estimate_batch(cases, scales)
+            return _laid_out(answered, len(cases))
+        except Exception:  # noqa: BLE001 - the scalar path finds out which row
+            return None
 
     def _ask_each(self, cases: Cases, scales: Scales) -> Answers:
         estimates: list[Estimate] = []
@@ -214,6 +213,17 @@ class Subject:
         return _stacked(estimates, unsupported, errors)
 
 
+def _checked(model: object) -> Model:
+    if not isinstance(model, Model):
+        missing = [a for a in ("name", "estimate") if not hasattr(model, a)]
+        msg = (
+            f"{model!r} is no model: it must have `name` and `estimate(case, "
+            f"scale)`, and lacks {' and '.join(missing)}; see the README's example"
+        )
+        raise InvalidModel(msg)
+    return model
+
+
 def _wrong(model: Model, attribute: str, rule: str, value: object) -> str:
     return f"{model.name}.{attribute} must be {rule}, got {value!r}"
 
@@ -227,6 +237,13 @@ def _operators(model: Model) -> frozenset[str]:
         rule = f"a subset of {', '.join(NATURE)} that names more than subgraph"
         raise InvalidModel(_wrong(model, "operators", rule, declared))
     return frozenset(declared)
+
+
+def _machine(model: Model) -> Machine:
+    machine = getattr(model, "machine", None) or Machine(name=model.name)
+    if not isinstance(machine, Machine):
+        raise InvalidModel(_wrong(model, "machine", "a joulecheck.Machine", machine))
+    return machine
 
 
 def _coefficients(model: Model) -> dict[str, Coefficient]:
@@ -279,15 +296,7 @@ def _offers(  # noqa: PLR0913 - one argument a declared attribute
     operators: frozenset[str],
     precisions: Sequence[Precision],
 ) -> frozenset[Offer]:
-    try:
-        first = model.estimate(Case(_smallest(operators), precisions[0]))
-    except Exception as error:
-        msg = (
-            f"{model.name} cannot answer the smallest case, {_smallest(operators)} at "
-            f"{precisions[0].name}: {type(error).__name__}: {error}"
-        )
-        raise InvalidModel(msg) from error
-    _check_estimate(model.name, first)
+    first = _first_answer(model, Case(_smallest(operators), precisions[0]))
     memories = machine.memories.values()
     present = {
         Offer.ENERGY: first.energy is not None,
@@ -303,6 +312,19 @@ def _offers(  # noqa: PLR0913 - one argument a declared attribute
         Offer.BATCH: callable(getattr(model, "estimate_batch", None)),
     }
     return frozenset(offer for offer, is_there in present.items() if is_there)
+
+
+def _first_answer(model: Model, case: Case) -> Estimate:
+    try:
+        answer = model.estimate(case)
+    except Exception as error:
+        msg = (
+            f"{model.name} cannot answer the smallest case, {case.workload} at "
+            f"{case.precision.name}: {type(error).__name__}: {error}"
+        )
+        raise InvalidModel(msg) from error
+    _check_estimate(model.name, answer)
+    return answer
 
 
 def _check_estimate(name: str, estimate: object) -> None:
@@ -405,10 +427,12 @@ def registered(prefix: str, name: str) -> Subject:
     family = families().get(prefix)
     if family is None:
         known = did_you_mean(prefix, families())
-        raise UnknownName(f"no family of models is called {prefix!r}: {known}")
+        msg = f"no family of models is called {prefix!r}: {known}"
+        raise UnknownName(msg)
     if name not in family:
         known = did_you_mean(name, family)
-        raise UnknownName(f"{prefix} has no model {name!r}: {known}")
+        msg = f"{prefix} has no model {name!r}: {known}"
+        raise UnknownName(msg)
     return Subject.of(family[name](), name=f"{prefix}:{name}")
 
 
@@ -422,5 +446,6 @@ def matching(prefix: str, pattern: str) -> list[Subject]:
     names = [name for name in family if fnmatch.fnmatchcase(name, pattern or "*")]
     if not names:
         known = did_you_mean(pattern, family)
-        raise UnknownName(f"no model of {prefix} matches {pattern!r}: {known}")
+        msg = f"no model of {prefix} matches {pattern!r}: {known}"
+        raise UnknownName(msg)
     return [registered(prefix, name) for name in names]

@@ -6,6 +6,7 @@ A unit is the float by which a figure in that unit is multiplied.
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Final
 
 J: Final = 1.0
@@ -56,7 +57,7 @@ _PREFIXES: Final = (
 
 def engineering(value: float, unit: str) -> str:
     """`value` with four digits and the prefix that keeps it between 1 and 1000."""
-    if value == 0 or value != value or value in (float("inf"), float("-inf")):
+    if value == 0 or not isfinite(value):
         return f"{value:g} {unit}"
     for factor, prefix in _PREFIXES:
         if abs(value) >= factor:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeVar
 
 import attrs
 import numpy as np
@@ -22,6 +22,8 @@ from joulecheck.workload.subgraph import Node, Workload, loop_nest, nodes_of
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+Number = TypeVar("Number", np.float64, np.int64)
 
 PRECISIONS: Final = tuple(Precision)
 """Column `precision` of a batch holds indices into this tuple."""
@@ -67,6 +69,29 @@ class OperatorColumns:
     output_is_internal: Bools
     """Whether a later operator of the case reads the output."""
 
+    @classmethod
+    def of_table(cls, starts: Ints, table: Floats) -> OperatorColumns:
+        """The operators of a (14, operators) table of the fields after `starts`."""
+        *numbers, weight_is_internal, outputs, output_is_internal = table
+        kind, instances, m, n, k, macs, other_ops, size, outside, inside, weights = numbers
+        return cls(
+            starts=starts,
+            kind=kind.astype(np.int64),
+            instances=instances,
+            m=m,
+            n=n,
+            k=k,
+            macs=macs,
+            other_ops=other_ops,
+            input_elements=size,
+            external_inputs=outside,
+            internal_inputs=inside,
+            weight_elements=weights,
+            weight_is_internal=weight_is_internal.astype(bool),
+            output_elements=outputs,
+            output_is_internal=output_is_internal.astype(bool),
+        )
+
     def __len__(self) -> int:
         """How many operators."""
         return len(self.kind)
@@ -86,7 +111,7 @@ class OperatorColumns:
         """Sum `rows` (one entry an operator) over the operators of each case."""
         return rows if self.one_each else np.add.reduceat(rows, self.starts)
 
-    def per_operator(self, cases: NDArray[np.generic]) -> NDArray[np.generic]:
+    def per_operator(self, cases: NDArray[Number]) -> NDArray[Number]:
         """Repeat `cases` (one entry a case) for each operator of the case."""
         return cases if self.one_each else cases[self.owner]
 
@@ -106,9 +131,10 @@ class BatchTraffic:
         return self.input + self.weight + self.output
 
 
-def tensor_bytes(elements: Floats, bits: NDArray[np.generic]) -> Floats:
+def tensor_bytes(elements: Floats, bits: Ints) -> Floats:
     """Bytes of tensors of `elements` at `bits` each, a last half byte rounded up."""
-    return np.ceil(elements * bits / BITS_PER_BYTE)
+    whole: Floats = np.ceil(elements * bits / BITS_PER_BYTE)
+    return whole
 
 
 def batch_traffic(operators: OperatorColumns, bits: Ints) -> BatchTraffic:
@@ -139,16 +165,8 @@ def operator_columns(workloads: Sequence[Workload]) -> OperatorColumns:
         rows += [_row(nodes, index) for index in range(len(nodes))]
         if not nodes:
             rows.append((ELEMENTWISE, 1, 0, 0, 0, 0, workload.ops, *(0,) * 7))
-    table = np.array(rows, dtype=np.float64).reshape(len(rows), _WIDTH).T
-    kind, *numbers, weight_inside, outputs, output_inside = table
-    return OperatorColumns(
-        np.array(starts, dtype=np.int64),
-        kind.astype(np.int64),
-        *numbers,
-        weight_inside.astype(bool),
-        outputs,
-        output_inside.astype(bool),
-    )
+    table = np.array(rows, dtype=np.float64).reshape(len(rows), _WIDTH)
+    return OperatorColumns.of_table(np.array(starts, dtype=np.int64), table.T)
 
 
 _WIDTH: Final = 14

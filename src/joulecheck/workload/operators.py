@@ -6,6 +6,7 @@ of the field: M, N, K of a GEMM; N, C, H, W, K, R, S of a convolution.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from math import gcd, prod
 from typing import Any, Final, NamedTuple, Protocol, Self
@@ -126,7 +127,7 @@ class Gemm:
 
     @property
     def macs(self) -> int:
-        """batch x M x N x K."""
+        """Product of batch, M, N and K."""
         return self.batch * self.m * self.n * self.k
 
     @property
@@ -146,7 +147,7 @@ class Gemm:
 
     @property
     def input_elements(self) -> int:
-        """batch x M x K."""
+        """Product of batch, M and K."""
         return self.batch * self.m * self.k
 
     @property
@@ -166,7 +167,7 @@ class Gemm:
 
     @property
     def output_elements(self) -> int:
-        """batch x M x N."""
+        """Product of batch, M and N."""
         return self.batch * self.m * self.n
 
     @property
@@ -310,7 +311,7 @@ class Conv2d:
         )
 
 
-def fitted_conv2d(
+def fitted_conv2d(  # noqa: PLR0913 - one argument a field of a convolution
     shape: Shape,
     *,
     k: int,
@@ -377,6 +378,10 @@ class Function(Enum):
 MAX_RANK: Final = 4
 
 
+def _as_shape(sizes: Iterable[int]) -> tuple[int, ...]:
+    return tuple(sizes)
+
+
 def _check_shape(
     owner: object, attribute: attrs.Attribute[Any], value: tuple[int, ...]
 ) -> None:
@@ -400,9 +405,9 @@ class Elementwise:
     """
 
     function: Function
-    shape: tuple[int, ...] = attrs.field(converter=tuple, validator=_check_shape)
+    shape: tuple[int, ...] = attrs.field(converter=_as_shape, validator=_check_shape)
     operands: int = _dimension(
-        default=attrs.Factory(lambda self: 1 if self.function.unary else 2, True)
+        default=attrs.Factory(lambda self: 1 if self.function.unary else 2, takes_self=True)
     )
 
     def __attrs_post_init__(self) -> None:

@@ -25,6 +25,10 @@ AnyOperator = Gemm | Conv2d | Elementwise
 MAX_NODES: Final = 8
 
 
+def _as_sources(sources: Iterable[int | None]) -> tuple[int | None, ...]:
+    return tuple(sources)
+
+
 @attrs.frozen
 class Node:
     """An operator and where its activation operands come from.
@@ -34,7 +38,7 @@ class Node:
     """
 
     operator: AnyOperator
-    sources: tuple[int | None, ...] = attrs.field(converter=tuple)
+    sources: tuple[int | None, ...] = attrs.field(converter=_as_sources)
 
     @sources.default
     def _from_outside(self) -> tuple[int | None, ...]:
@@ -117,6 +121,10 @@ def _fits(operator: AnyOperator, position: int, shape: Shape) -> bool:
     return operator.input_shape == shape
 
 
+def _as_nodes(nodes: Iterable[Node]) -> tuple[Node, ...]:
+    return tuple(nodes)
+
+
 @attrs.frozen
 class Subgraph:
     """A DAG of 1 to 8 operators in topological order, whose shapes fit.
@@ -129,7 +137,7 @@ class Subgraph:
             operand whose shape does not fit its producer's output.
     """
 
-    nodes: tuple[Node, ...] = attrs.field(converter=tuple, validator=_check_nodes)
+    nodes: tuple[Node, ...] = attrs.field(converter=_as_nodes, validator=_check_nodes)
 
     @classmethod
     def chain(cls, *operators: AnyOperator) -> Subgraph:
@@ -161,6 +169,10 @@ class Subgraph:
         return any(index in node.sources for node in self.nodes[index + 1 :])
 
 
+def _check_count(owner: object, attribute: attrs.Attribute[int], value: int) -> None:
+    require_int(type(owner).__name__, attribute.name, value, 0)
+
+
 @attrs.frozen
 class Totals:
     """A workload as two numbers, for models that ask for no more: ops and bytes.
@@ -169,13 +181,8 @@ class Totals:
         InvalidWorkload: a number is not an int >= 0.
     """
 
-    ops: int = attrs.field()
-    bytes: int = attrs.field()
-
-    @ops.validator
-    @bytes.validator
-    def _check(self, attribute: attrs.Attribute[int], value: int) -> None:
-        require_int("Totals", attribute.name, value, 0)
+    ops: int = attrs.field(validator=_check_count)
+    bytes: int = attrs.field(validator=_check_count)
 
     @property
     def macs(self) -> int:
