@@ -36,9 +36,10 @@ class Coefficients:
         """
         unknown = scales.keys() - declared.keys()
         if unknown:
-            name = sorted(unknown)[0]
+            name = min(unknown)
             known = did_you_mean(name, declared)
-            raise UnknownName(f"no coefficient is called {name!r}: {known}")
+            msg = f"no coefficient is called {name!r}: {known}"
+            raise UnknownName(msg)
         self._declared = declared
         self._scales = scales
 

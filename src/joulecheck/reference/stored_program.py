@@ -167,17 +167,7 @@ class StoredProgramEnergyModel(LayeredModel):
         (summation by parts): Q_l - Q_(l+1) is what level l serves, and the bracket is
         the price of bringing a byte from there.
         """
-        precision = cases.precision
-        mac, op = (e.by_precision(f"{x}_energy", precision) for x in ("mac", "op"))
-        ops = np.maximum(events.macs + events.other_ops, 1)
-        share = events.macs / ops
-        alu = ops * (share * mac + (1 - share) * op)
-        issued = events.instructions / ops
-        issue = issued * e["fetch_energy"] + issued * e["decode_energy"]
-        issue = issue + issued * e["dispatch_energy"]
-        operand = events.register_reads / ops * e["register_read_energy"]
-        result = events.register_writes / ops * e["register_write_energy"]
-        core = alu + ops * (issue + operand + result)
+        alu, core = _inside(cases, events, e)
         ends = {"l2": Layer.SCRATCHPAD, "l3": Layer.ON_CHIP, "dram": Layer.DRAM}
         found = {Layer.ALU: alu, Layer.REGISTER: core}
         for end, layer in ends.items():
@@ -277,6 +267,21 @@ class StoredProgramEnergyModel(LayeredModel):
         capacity = self.data.memories[level].capacity
         assert capacity is not None  # noqa: S101 - machine files state it
         return capacity
+
+
+def _inside(cases: Cases, events: Events, e: Coefficients) -> tuple[Floats, Floats]:
+    """Joule of the arithmetic, and of all that happens in the core."""
+    precision = cases.precision
+    mac, op = (e.by_precision(f"{x}_energy", precision) for x in ("mac", "op"))
+    ops = np.maximum(events.macs + events.other_ops, 1)
+    share = events.macs / ops
+    alu = ops * (share * mac + (1 - share) * op)
+    issued = events.instructions / ops
+    issue = issued * e["fetch_energy"] + issued * e["decode_energy"]
+    issue = issue + issued * e["dispatch_energy"]
+    operand = events.register_reads / ops * e["register_read_energy"]
+    result = events.register_writes / ops * e["register_write_energy"]
+    return alu, alu + ops * (issue + operand + result)
 
 
 def _served(

@@ -10,8 +10,10 @@ what of them exceeds it is fetched again for every block of rows.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import takewhile
 from typing import ClassVar, Final, NamedTuple
 
+import attrs
 import numpy as np
 
 from joulecheck.case import Cases
@@ -24,13 +26,14 @@ from joulecheck.reference.layered import (
     Coefficients,
     LayeredModel,
 )
-from joulecheck.reference.traffic import spilled
+from joulecheck.reference.traffic import Operands, spilled
 from joulecheck.workload.columns import Floats, OperatorColumns, tensor_bytes
 
 OPERANDS: Final = ("input", "weight", "output")
 
 
-class Tiles(NamedTuple):
+@attrs.frozen(eq=False)
+class Tiles:
     """A GEMM laid out on D x D arrays, each (ops,); all 0 without MACs."""
 
     row_blocks: Floats
@@ -91,6 +94,12 @@ class Events(NamedTuple):
     far: dict[str, Floats]
     """By operand, from or to its home outside the chip."""
 
+    def per_case(self, ops: OperatorColumns) -> Events:
+        """Summed over the operators of each case."""
+        far = {operand: ops.per_case(crossing) for operand, crossing in self.far.items()}
+        counts = {name: ops.per_case(getattr(self, name)) for name in self._fields[:-1]}
+        return Events(**counts, far=far)
+
 
 class SystolicArrayEnergyModel(LayeredModel):
     """Energy and latency of a TPU.
@@ -147,8 +156,7 @@ class SystolicArrayEnergyModel(LayeredModel):
         tiles = self.tile_model.lay_out(ops)
         events = self._events(cases, tiles)
         latency_terms, latency = self._latency(cases, tiles, events)
-        sums = ops.per_case
-        events = Events(*(sums(x) for x in events[:-1]), _summed(events.far, ops))
+        events = events.per_case(ops)
         through = self._through(cases, events, latency, e)
         return Estimate(
             energy=through[Layer.STATIC],
@@ -162,27 +170,18 @@ class SystolicArrayEnergyModel(LayeredModel):
     def _events(self, cases: Cases, tiles: Tiles) -> Events:
         """The counts of each operator."""
         ops = cases.operators
-        geometry = self.data.geometry
         bits = ops.per_operator(cases.bits)
         width = bits / BITS_PER_BYTE
         partial = ops.per_operator(PARTIAL_SUM_BYTES[cases.precision])
-        a = tensor_bytes(ops.input_elements, bits)
-        b = tensor_bytes(ops.weight_elements, bits)
-        c = tensor_bytes(ops.output_elements, bits)
-        kept = geometry["activation_bytes"]
-        again = spilled(a, kept) * np.maximum(0, tiles.column_tiles - 1)
-        loads = b * tiles.row_blocks
-        reloads = spilled(b, geometry["weight_bytes"]) * np.maximum(0, tiles.row_blocks - 1)
-        spill = spilled(c, kept) * ops.output_is_internal
-        far = {
-            "input": ops.external_inputs * (a + again) + spill,
-            "weight": ~ops.weight_is_internal * (b + reloads),
-            "output": ~ops.output_is_internal * c + spill,
-        }
-        staged = loads
-        if geometry["stages_activations"]:
-            staged = loads + far["input"] + far["output"]
-        vector_inputs = a * (ops.external_inputs + ops.internal_inputs) * (ops.macs == 0)
+        sizes = Operands(
+            tensor_bytes(ops.input_elements, bits),
+            tensor_bytes(ops.weight_elements, bits),
+            tensor_bytes(ops.output_elements, bits),
+        )
+        far = self._far(ops, sizes, tiles)
+        loads = sizes.b * tiles.row_blocks
+        passing = far["input"] + far["output"]
+        read = ops.external_inputs + ops.internal_inputs
         return Events(
             macs=ops.macs,
             other_ops=ops.other_ops,
@@ -191,11 +190,26 @@ class SystolicArrayEnergyModel(LayeredModel):
             shifted=loads,
             accumulated=ops.output_elements * tiles.depth_tiles * partial,
             streamed=ops.instances * ops.m * ops.k * width * tiles.column_tiles
-            + vector_inputs,
-            stored=c,
-            staged=staged,
+            + sizes.a * read * (ops.macs == 0),
+            stored=sizes.c,
+            staged=loads + passing * self.data.geometry["stages_activations"],
             far=far,
         )
+
+    def _far(
+        self, ops: OperatorColumns, sizes: Operands, tiles: Tiles
+    ) -> dict[str, Floats]:
+        """Bytes from and to outside the chip, by operand."""
+        kept = self.data.geometry["activation_bytes"]
+        again = spilled(sizes.a, kept) * np.maximum(0, tiles.column_tiles - 1)
+        beyond = spilled(sizes.b, self.data.geometry["weight_bytes"])
+        reloads = beyond * np.maximum(0, tiles.row_blocks - 1)
+        spill = spilled(sizes.c, kept) * ops.output_is_internal
+        return {
+            "input": ops.external_inputs * (sizes.a + again) + spill,
+            "weight": ~ops.weight_is_internal * (sizes.b + reloads),
+            "output": ~ops.output_is_internal * sizes.c + spill,
+        }
 
     def _latency(
         self, cases: Cases, tiles: Tiles, events: Events
@@ -241,7 +255,7 @@ class SystolicArrayEnergyModel(LayeredModel):
         }
         for name in sorted(set(self.homes.values())):
             crossing = sum(events.far[o] for o in OPERANDS if self.homes[o] == name)
-            found[name] = crossing * e[f"{name}_energy"]
+            found[name] = np.asarray(crossing * e[f"{name}_energy"])
         return {**found, "static": latency * e["static_power"]}
 
     def _through(
@@ -255,53 +269,60 @@ class SystolicArrayEnergyModel(LayeredModel):
         lies beyond the asked layer are left out.
         """
         return {
-            layer: self._by_operand(cases, events, latency, e, layer)
+            layer: self._by_operand(cases, events, latency, Prices(e, layer))
             for layer in dict.fromkeys(self.layers.values())
         }
 
     def _by_operand(
-        self,
-        cases: Cases,
-        events: Events,
-        latency: Floats,
-        e: Coefficients,
-        outermost: Layer,
+        self, cases: Cases, events: Events, latency: Floats, prices: Prices
     ) -> Floats:
-        order = list(Layer)
-
-        def price(name: str, layer: Layer) -> Floats | float:
-            return e[name] if order.index(layer) <= order.index(outermost) else 0.0
-
-        def home(operand: str) -> Floats | float:
-            return price(f"{self.homes[operand]}_energy", Layer.DRAM)
-
-        staging = price("staging_energy", Layer.ON_CHIP)
-        activation_staging = staging if self.data.geometry["stages_activations"] else 0.0
-        shift = price("weight_shift_energy", Layer.REGISTER)
-        tile = price("instruction_energy", Layer.REGISTER)
-        weights = (
-            events.far["weight"] * home("weight")
-            + events.shifted * (staging + shift)
-            + events.tiles * tile
-        )
-        inputs = (
-            events.far["input"] * (home("input") + activation_staging)
-            + events.streamed * price("buffer_read_energy", Layer.SCRATCHPAD)
-        )  # fmt: skip
-        outputs = (
-            events.far["output"] * (home("output") + activation_staging)
-            + events.stored * price("buffer_write_energy", Layer.SCRATCHPAD)
-            + events.accumulated * price("accumulator_write_energy", Layer.SCRATCHPAD)
-            + events.accumulated * price("accumulator_read_energy", Layer.SCRATCHPAD)
-        )
-        hop = price("forwarding_energy", Layer.REGISTER)
+        hop = prices("forwarding_energy", Layer.REGISTER)
         width = cases.bits / BITS_PER_BYTE + PARTIAL_SUM_BYTES[cases.precision]
-        mac = e.by_precision("mac_energy", cases.precision) + width * hop
-        op = e.by_precision("op_energy", cases.precision)
-        arithmetic = events.macs * mac + events.other_ops * op
-        static = latency * price("static_power", Layer.STATIC)
-        return arithmetic + weights + inputs + outputs + static
+        mac = prices.e.by_precision("mac_energy", cases.precision) + width * hop
+        op = prices.e.by_precision("op_energy", cases.precision)
+        return (
+            events.macs * mac
+            + events.other_ops * op
+            + self._weights(events, prices)
+            + self._activations(events, prices)
+            + self._partial_sums(events, prices)
+            + latency * prices("static_power", Layer.STATIC)
+        )
+
+    def _weights(self, events: Events, prices: Prices) -> Floats:
+        home = prices(f"{self.homes['weight']}_energy", Layer.DRAM)
+        staging = prices("staging_energy", Layer.ON_CHIP)
+        shift = prices("weight_shift_energy", Layer.REGISTER)
+        tile = prices("instruction_energy", Layer.REGISTER)
+        moved = events.far["weight"] * home + events.shifted * (staging + shift)
+        return moved + events.tiles * tile
+
+    def _activations(self, events: Events, prices: Prices) -> Floats:
+        staging = prices("staging_energy", Layer.ON_CHIP)
+        passing = staging if self.data.geometry["stages_activations"] else 0.0
+        read = prices("buffer_read_energy", Layer.SCRATCHPAD)
+        write = prices("buffer_write_energy", Layer.SCRATCHPAD)
+        found = events.streamed * read + events.stored * write
+        for operand in ("input", "output"):
+            home = prices(f"{self.homes[operand]}_energy", Layer.DRAM)
+            found = found + events.far[operand] * (home + passing)
+        return found
+
+    def _partial_sums(self, events: Events, prices: Prices) -> Floats:
+        write = prices("accumulator_write_energy", Layer.SCRATCHPAD)
+        read = prices("accumulator_read_energy", Layer.SCRATCHPAD)
+        return events.accumulated * write + events.accumulated * read
 
 
-def _summed(operands: Mapping[str, Floats], ops: OperatorColumns) -> dict[str, Floats]:
-    return {operand: ops.per_case(crossing) for operand, crossing in operands.items()}
+class Prices:
+    """The coefficients of a batch, free where they lie beyond a layer."""
+
+    def __init__(self, e: Coefficients, outermost: Layer) -> None:
+        """Charge for everything up to and with `outermost`."""
+        self.e = e
+        self._charged = set(takewhile(lambda layer: layer is not outermost, Layer))
+        self._charged.add(outermost)
+
+    def __call__(self, name: str, layer: Layer) -> Floats | float:
+        """The coefficient `name`, which lies in `layer`, or 0."""
+        return self.e[name] if layer in self._charged else 0.0

@@ -72,14 +72,15 @@ def _operand_stationary(
     the result does.
     """
     elements = capacity / widths.element
-    depth = np.sqrt(2 * elements * widths.partial / widths.element)
+    depth: Floats = np.sqrt(2 * elements * widths.partial / widths.element)
     breadth = elements / depth
-    k_passes = np.maximum(1, k / np.maximum(depth, elements / n))
-    a_passes = np.maximum(1, n / np.maximum(breadth, elements / k))
-    partials = 2 * widths.partial * (operands.c / widths.element) * (k_passes - 1)
+    k_passes: Floats = np.maximum(1, k / np.maximum(depth, elements / n))
+    a_passes: Floats = np.maximum(1, n / np.maximum(breadth, elements / k))
+    partials: Floats = 2 * widths.partial * (operands.c / widths.element) * (k_passes - 1)
     return operands.a * a_passes + operands.b + operands.c + partials
 
 
 def spilled(bytes_kept: Floats, capacity: float) -> Floats:
     """What of a tensor does not fit a memory of `capacity` bytes."""
-    return np.maximum(0, bytes_kept - capacity)
+    beyond: Floats = np.maximum(0, bytes_kept - capacity)
+    return beyond
