@@ -19,6 +19,7 @@ from joulecheck.workload.columns import (
     GEMM,
     OPERATORS,
     Bools,
+    Floats,
     Ints,
     OperatorColumns,
 )
@@ -247,9 +248,10 @@ class Layout:
 
 def _is_b(offered: Ints, reads: Ints) -> Bools:
     """Whether a tensor can be the B operand of a GEMM, as it is or transposed."""
-    batch = offered[N] == reads[N]
-    channels = offered[C] == reads[C]
-    return batch & (channels | (offered[H] * offered[W] == reads[C]))
+    batch: Bools = offered[N] == reads[N]
+    channels: Bools = offered[C] == reads[C]
+    positions: Bools = offered[H] * offered[W] == reads[C]
+    return batch & (channels | positions)
 
 
 def _convolve(gene: Gene, kind: Ints, reads: Ints, writes: Ints) -> Filters:
@@ -258,11 +260,8 @@ def _convolve(gene: Gene, kind: Ints, reads: Ints, writes: Ints) -> Filters:
     if not len(at):
         return Filters(*[at] * 7)
     image = reads[:, at]
-    padding, dilation, stride = (
-        gene("padding")[at],
-        gene("dilation")[at],
-        gene("stride")[at],
-    )
+    names = ("padding", "dilation", "stride")
+    padding, dilation, stride = (gene(name)[at] for name in names)
     divisor = np.gcd(image[C], gene("groups")[at])
     groups = np.where(gene("depthwise")[at] == 1, image[C], divisor)
     height, width = image[H] + 2 * padding, image[W] + 2 * padding
@@ -321,21 +320,14 @@ def _write_filters(place: int, slot: Slot, rows: Ints, column: Mapping[str, int]
 
 def _columns(slots: list[Slot], starts: Ints, read: list[Bools]) -> OperatorColumns:
     size = sum(len(slot.graphs) for slot in slots)
-    kind = np.empty(size, dtype=np.int64)
-    numbers = np.empty((11, size))
-    flags = np.empty((2, size), dtype=bool)
+    table = np.empty((14, size))
     for place, (slot, is_read) in enumerate(zip(slots, read, strict=True)):
-        at = starts[slot.graphs] + place
-        kind[at] = slot.kind
-        numbers[:, at] = _numbers(slot)
-        flags[0, at] = (slot.kind == GEMM) & (slot.second != OUTSIDE)
-        flags[1, at] = is_read
-    *others, weights, outputs = numbers
-    return OperatorColumns(starts, kind, *others, weights, flags[0], outputs, flags[1])
+        table[:, starts[slot.graphs] + place] = _table(slot, is_read)
+    return OperatorColumns.of_table(starts, table)
 
 
-def _numbers(slot: Slot) -> tuple[np.ndarray, ...]:  # type: ignore[type-arg]
-    """Loop nest, MACs, other ops, input tensors, weights and outputs, as float64."""
+def _table(slot: Slot, is_read: Bools) -> tuple[Floats | Ints | Bools, ...]:
+    """The rows that `OperatorColumns.of_table` takes."""
     reads, writes = slot.input.astype(np.float64), slot.output.astype(np.float64)
     ones = np.ones(len(slot.graphs))
     inputs, outputs = reads.prod(axis=0), writes.prod(axis=0)
@@ -359,6 +351,6 @@ def _numbers(slot: Slot) -> tuple[np.ndarray, ...]:  # type: ignore[type-arg]
     inside = (slot.source != OUTSIDE).astype(np.float64)
     inside += elementwise & (slot.second != OUTSIDE)
     return (
-        instances, m, n, k, macs, other, inputs, operands - inside, inside,
-        weights, outputs,
+        slot.kind, instances, m, n, k, macs, other, inputs, operands - inside, inside,
+        weights, batched, outputs, is_read,
     )  # fmt: skip

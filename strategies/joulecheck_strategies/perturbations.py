@@ -94,7 +94,8 @@ class PerturbationSpace(WrappingSpace[ScaledCase]):
             )
             goes_on = (rows[alive, more] == 1) & (index < last)
             ended = np.setdiff1d(np.arange(len(rows)), alive[goes_on])
-            rows[np.ix_(ended, [more, skip, factor])] = 0
+            for unread in (more, skip, factor):
+                rows[ended, unread] = 0
             alive, index = alive[goes_on], index[goes_on]
             step = np.minimum(rows[alive, skip], last - index - 1)
             rows[alive, skip] = step

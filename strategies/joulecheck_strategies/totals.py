@@ -45,7 +45,7 @@ class TotalsSpace(ReadSpace[Case]):
         """The two numbers and the index of the precision."""
         totals = case.workload
         if not isinstance(totals, Totals):
-            raise ValueError(totals)
+            raise ValueError(totals)  # noqa: TRY004 - means outside the space, see genes_of
         precision = self.precisions.index(case.precision)
         return {"ops": totals.ops, "bytes": totals.bytes, "precision": precision}
 

@@ -18,13 +18,11 @@ from joulecheck.workload import (
     AnyOperator,
     Conv2d,
     Elementwise,
-    Function,
     Gemm,
     Node,
     Precision,
     Shape,
     Subgraph,
-    Workload,
     fitted_conv2d,
     gemm_columns,
     nodes_of,
@@ -109,7 +107,7 @@ class WorkloadSpace(ReadSpace[Case]):
     kinds: tuple[str, ...] = NATURES
     precisions: tuple[Precision, ...] = (Precision.FP32,)
     max_nodes: int = MAX_NODES
-    bounds: Bounds = Bounds()
+    bounds: Bounds = attrs.field(factory=Bounds)
     constants: tuple[int, ...] = ()
     """Capacities and unit counts of the machine, for the sampler's corners."""
     quanta: tuple[int, ...] = ()
@@ -155,7 +153,7 @@ class WorkloadSpace(ReadSpace[Case]):
         found = {"precision": self.precisions.index(case.precision)}
         nodes = nodes_of(case.workload)
         for slot, node in enumerate(nodes):
-            genes = _node_genes_of(slot, node, nodes)
+            genes = _node_genes_of(slot, node)
             genes["kind"] = self.kinds.index(NATURES[OPERATORS.index(type(node.operator))])
             genes["more"] = min(slot, 1)
             found |= {f"{slot}.{name}": value for name, value in genes.items()}
@@ -185,18 +183,18 @@ class WorkloadSpace(ReadSpace[Case]):
     def nodes(self, rows: Ints) -> Ints:
         """One, and one more for each slot that goes on."""
         more = [self.column[f"{slot}.more"] for slot in range(1, self.max_nodes)]
-        alive = np.cumprod(rows[:, more], axis=1) if more else np.zeros((len(rows), 0))
-        return 1 + alive.sum(axis=1).astype(np.int64)
+        alive: Ints = np.cumprod(rows[:, more], axis=1).sum(axis=1)
+        return 1 + alive
 
     def smaller_graphs(self, row: Sequence[int]) -> Ints:
         """Every proper subset of the nodes, in both rewirings."""
         case = self.build(row)
-        rows = {self._row_without(case, keep, bypass) for keep, bypass in _subsets(case)}
-        found = sorted(rows - {None, tuple(row)})  # type: ignore[type-var]
+        rows = {self._row_without(case, keep, bypass=how) for keep, how in _subsets(case)}
+        found = sorted(r for r in rows if r is not None and r != tuple(row))
         return np.array(found, dtype=np.int64).reshape(len(found), len(self.genes))
 
     def _row_without(
-        self, case: Case, keep: tuple[int, ...], bypass: bool
+        self, case: Case, keep: tuple[int, ...], *, bypass: bool
     ) -> tuple[int, ...] | None:
         try:
             smaller = rewired(Subgraph(nodes_of(case.workload)), keep, bypass=bypass)
@@ -295,7 +293,7 @@ def _elementwise(
     return Node(operator, (source, second, *(None,) * extra))
 
 
-def _node_genes_of(slot: int, node: Node, nodes: Sequence[Node]) -> dict[str, int]:
+def _node_genes_of(slot: int, node: Node) -> dict[str, int]:
     operator, sources = node.operator, node.sources
     source = sources[0]
     genes = {"source": (slot if source is None else slot - 1 - source) if slot else 0}
