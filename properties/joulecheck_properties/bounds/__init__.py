@@ -1,0 +1,1 @@
+"""Physical bounds: peaks, bandwidths and shares of a whole."""

@@ -1,0 +1,1 @@
+"""Composition: the whole is the sum, or the stated bound, of its parts."""

@@ -1,0 +1,1 @@
+"""Determinism: the same question has the same answer."""

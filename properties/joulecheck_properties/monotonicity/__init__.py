@@ -1,0 +1,1 @@
+"""Monotonicity: more work never costs less, and nothing is negative."""

@@ -1,0 +1,1 @@
+"""Precision: a narrower number format never costs more energy."""

@@ -1,0 +1,1 @@
+"""Robustness: valid input gets finite numbers."""

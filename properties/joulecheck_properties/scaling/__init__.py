@@ -1,0 +1,1 @@
+"""Scaling laws: what happens when every coefficient is scaled alike."""

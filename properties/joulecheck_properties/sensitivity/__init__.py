@@ -1,0 +1,1 @@
+"""Sensitivity: a coefficient moves its own terms, in proportion, and no others."""

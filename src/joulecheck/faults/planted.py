@@ -1,0 +1,306 @@
+"""Named faults: each changes what a reference model answers, and nothing else.
+
+A fault wraps a model; it edits no source. It changes the batch path, and the scalar
+path is a batch of one, unless the fault is about the difference between the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import attrs
+import numpy as np
+
+from joulecheck.case import Case, Cases
+from joulecheck.coefficient import Layer
+from joulecheck.errors import NotOffered, UnknownName, did_you_mean
+from joulecheck.estimate import Estimate
+from joulecheck.model import UNSCALED, Scale, Scales, Subject
+from joulecheck.reference.layered import LayeredModel, batch_of_one
+from joulecheck.workload import Precision
+from joulecheck.workload.columns import PRECISIONS, Floats
+
+Change = Callable[[LayeredModel, Cases, Scales], Estimate]
+"""What a faulty model answers to a batch, given the sound model."""
+
+
+class FaultyModel:
+    """A reference model with a fault in it; everything else is the model's own."""
+
+    def __init__(self, model: LayeredModel, change: Change) -> None:
+        """Plant `change` in `model`."""
+        self.model = model
+        self.change = change
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the model has
+        """Everything that the fault does not touch."""
+        return getattr(self.model, name)
+
+    def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
+        """The changed answer to a batch."""
+        return self.change(self.model, cases, scales)
+
+    def estimate(self, case: Case, scale: Scale = UNSCALED) -> Estimate:
+        """The changed answer to a batch of one."""
+        self.model.require(case)
+        return batch_of_one(self.estimate_batch, case, scale)
+
+
+class SoundScalarModel(FaultyModel):
+    """A model whose batch path alone is faulty."""
+
+    def estimate(self, case: Case, scale: Scale = UNSCALED) -> Estimate:
+        """The sound answer."""
+        return self.model.estimate(case, scale)
+
+
+class RaisingModel(FaultyModel):
+    """A model whose scalar path raises where its batch path gives NaN."""
+
+    def estimate(self, case: Case, scale: Scale = UNSCALED) -> Estimate:
+        """The sound answer, or a ZeroDivisionError."""
+        found = super().estimate(case, scale)
+        if np.isnan(found.energy):
+            msg = "division by zero"
+            raise ZeroDivisionError(msg)
+        return found
+
+
+class LateRestoringModel(FaultyModel):
+    """A model that undoes a perturbation one call too late."""
+
+    def __init__(self, model: LayeredModel, change: Change) -> None:
+        """Plant it; no perturbation is in force yet."""
+        super().__init__(model, change)
+        self._kept: Floats | None = None
+
+    def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
+        """The sound answer to a perturbed batch, a perturbed one to the next."""
+        found = self.model.estimate_batch(cases, scales)
+        kept, self._kept = self._kept, None
+        if scales:
+            self._kept = np.multiply.reduce(list(scales.values()))
+        elif kept is not None and len(kept) == len(cases):
+            return attrs.evolve(found, energy=found.energy * kept)
+        return found
+
+
+@attrs.frozen
+class Fault:
+    """A named fault and how to plant it."""
+
+    name: str
+    summary: str
+    """What the model does wrong, in a sentence."""
+    change: Change
+    wrapper: type[FaultyModel] = FaultyModel
+
+    def plant(self, model: LayeredModel) -> FaultyModel:
+        """The model with this fault in it."""
+        return self.wrapper(model, self.change)
+
+
+def _sound(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+    return model.estimate_batch(cases, scales)
+
+
+def _dropped_term(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+    found = _sound(model, cases, scales)
+    return attrs.evolve(found, energy=found.energy - found.energy_terms["static"])
+
+
+def _misplaced_layer(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+    found = _sound(model, cases, scales)
+    swollen = found.through[Layer.SCRATCHPAD] + found.energy_terms["dram"]
+    return attrs.evolve(found, through={**found.through, Layer.SCRATCHPAD: swollen})
+
+
+def _roofline_minimum(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+    found = _sound(model, cases, scales)
+    return attrs.evolve(found, latency=np.minimum.reduce([*found.latency_terms.values()]))
+
+
+def _near_terms(model: LayeredModel) -> list[str]:
+    return [name for name, layer in model.layers.items() if layer is Layer.SCRATCHPAD]
+
+
+def _flipped_sign(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+    found = _sound(model, cases, scales)
+    flipped = {name: -found.energy_terms[name] for name in _near_terms(model)}
+    energy = found.energy + 2 * sum(flipped.values())
+    return attrs.evolve(found, energy=energy, energy_terms={**found.energy_terms, **flipped})
+
+
+def _wrapped_rows(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+    rows = cases.operators.per_case(cases.operators.m)
+    return _times(_sound(model, cases, scales), np.mod(rows, 256) / rows)
+
+
+def _times(found: Estimate, factor: Floats) -> Estimate:
+    """Everything but the utilisation times a factor a case."""
+
+    def scaled(terms: Mapping[Any, Any]) -> dict[Any, Floats]:
+        return {name: value * factor for name, value in terms.items()}
+
+    return attrs.evolve(
+        found,
+        energy=found.energy * factor,
+        latency=found.latency * factor,
+        energy_terms=scaled(found.energy_terms),
+        latency_terms=scaled(found.latency_terms),
+        through=scaled(found.through),
+    )
+
+
+_INT8: Final = PRECISIONS.index(Precision.INT8)
+_FP32: Final = PRECISIONS.index(Precision.FP32)
+
+
+def _dear_int8(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+    factor = np.where(cases.precision == _INT8, 8.0, 1.0)
+    return _times(_sound(model, cases, scales), factor)
+
+
+def _int8_as_fp32(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+    looked_up = np.where(cases.precision == _INT8, _FP32, cases.precision)
+    return _sound(model, cases.at(looked_up), scales)
+
+
+def _dead_coefficient(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+    read = {name: f for name, f in scales.items() if name != "dram_energy"}
+    return _sound(model, cases, read)
+
+
+def _leaking_coefficient(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+    found = _sound(model, cases, scales)
+    near = _near_terms(model)[0]
+    before = found.energy_terms[near]
+    after = before * scales.get("dram_energy", 1.0)
+    terms = {**found.energy_terms, near: after}
+    return attrs.evolve(found, energy=found.energy + after - before, energy_terms=terms)
+
+
+def _hidden_constant(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+    found = _sound(model, cases, scales)
+    hidden = 1e-12 * cases.ops
+    terms = {**found.energy_terms, "alu": found.energy_terms["alu"] + hidden}
+    through = {layer: energy + hidden for layer, energy in found.through.items()}
+    return attrs.evolve(
+        found, energy=found.energy + hidden, energy_terms=terms, through=through
+    )
+
+
+def _compute_time(model: LayeredModel, found: Estimate) -> Floats:
+    others = {*model.machine.memories, "launch"}
+    times = [time for name, time in found.latency_terms.items() if name not in others]
+    return np.maximum.reduce(times)
+
+
+def _macs_as_ops(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+    found = _sound(model, cases, scales)
+    return attrs.evolve(found, latency=_compute_time(model, found) / 2)
+
+
+def _compute_only(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+    found = _sound(model, cases, scales)
+    return attrs.evolve(found, latency=_compute_time(model, found))
+
+
+def _inverted_utilisation(
+    model: LayeredModel, cases: Cases, scales: Scales
+) -> Estimate:
+    found = _sound(model, cases, scales)
+    return attrs.evolve(found, utilisation=1 / np.asarray(found.utilisation))
+
+
+def _drifting(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+    return _times(_sound(model, cases, scales), np.full(len(cases), 1.01))
+
+
+def _division_by_zero(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+    found = _sound(model, cases, scales)
+    deep = (np.mod(cases.operators.k, 8) == 7).astype(np.float64)
+    hit = cases.operators.per_case(deep) > 0
+    return attrs.evolve(found, energy=np.where(hit, np.nan, found.energy))
+
+
+FAULTS: Final[Mapping[str, Fault]] = {
+    fault.name: fault
+    for fault in (
+        Fault("dropped-term", "the total leaves out static power", _dropped_term),
+        Fault(
+            "misplaced-layer",
+            "the prediction through SCRATCHPAD includes the DRAM term",
+            _misplaced_layer,
+        ),
+        Fault(
+            "roofline-minimum",
+            "latency is the least of its terms, not the greatest",
+            _roofline_minimum,
+        ),
+        Fault("flipped-sign", "the SCRATCHPAD terms are subtracted", _flipped_sign),
+        Fault(
+            "wrapped-rows", "M is counted modulo 256 in energy and latency", _wrapped_rows
+        ),
+        Fault("dear-int8", "INT8 costs eight times what it should", _dear_int8),
+        Fault("int8-as-fp32", "INT8 is looked up as FP32", _int8_as_fp32),
+        Fault("dead-coefficient", "dram_energy is not read", _dead_coefficient),
+        Fault(
+            "leaking-coefficient",
+            "dram_energy also scales the first SCRATCHPAD term",
+            _leaking_coefficient,
+        ),
+        Fault(
+            "hidden-constant",
+            "an operation costs 1 pJ that no coefficient declares",
+            _hidden_constant,
+        ),
+        Fault("macs-as-ops", "latency is half the compute time", _macs_as_ops),
+        Fault("compute-only-roofline", "latency is the compute time alone", _compute_only),
+        Fault(
+            "inverted-utilisation",
+            "utilisation is peak over achieved",
+            _inverted_utilisation,
+        ),
+        Fault(
+            "kept-perturbation",
+            "a perturbation is undone one call too late",
+            _sound,
+            LateRestoringModel,
+        ),
+        Fault(
+            "drifting-batch", "the batch path is 1 % dearer", _drifting, SoundScalarModel
+        ),
+        Fault(
+            "division-by-zero",
+            "a GEMM whose K is 7 modulo 8 divides by zero",
+            _division_by_zero,
+            RaisingModel,
+        ),
+    )
+}
+"""Every named fault, by name."""
+
+
+def fault_named(name: str) -> Fault:
+    """One named fault.
+
+    Raises:
+        UnknownName: there is none of that name.
+    """
+    if name not in FAULTS:
+        raise UnknownName(f"no fault is called {name!r}: {did_you_mean(name, FAULTS)}")
+    return FAULTS[name]
+
+
+def inject(subject: Subject, fault: Fault) -> Subject:
+    """The same reference model with a fault in it, under the same name.
+
+    Raises:
+        NotOffered: the model is no reference model.
+    """
+    if not isinstance(subject.model, LayeredModel):
+        msg = f"{subject.name} is no reference model: faults can be injected in those only"
+        raise NotOffered(msg)
+    return Subject.of(fault.plant(subject.model), name=subject.name)
