@@ -216,8 +216,16 @@ class Cases:
 
     @cached_property
     def traffic(self) -> BatchTraffic:
-        """Compulsory bytes by role, each (n,)."""
-        counted = batch_traffic(self.operators, self.bits)
+        """External bytes by role, each (n,): every tensor once."""
+        return self._traffic(touched_only=False)
+
+    @cached_property
+    def compulsory(self) -> BatchTraffic:
+        """The same, without what of an input no filter certainly touches."""
+        return self._traffic(touched_only=True)
+
+    def _traffic(self, *, touched_only: bool) -> BatchTraffic:
+        counted = batch_traffic(self.operators, self.bits, touched_only=touched_only)
         if self._stated_bytes is None:
             return counted
         stated = np.nan_to_num(self._stated_bytes)

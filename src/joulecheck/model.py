@@ -11,7 +11,7 @@ import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final, Never, Protocol, cast, runtime_checkable
 
 import attrs
@@ -171,6 +171,11 @@ class Subject:
     def one_by_one(self) -> Subject:
         """The same model, asked through its scalar path."""
         return attrs.evolve(self, scalar=True)
+
+    @property
+    def in_batches(self) -> Subject:
+        """The same model, asked through its batch path where it has one."""
+        return attrs.evolve(self, scalar=False)
 
     @property
     def energy_coefficients(self) -> tuple[str, ...]:
@@ -406,15 +411,29 @@ Family = Mapping[str, Factory]
 
 
 @cache
-def families() -> dict[str, Family]:
-    """The registered families of models, by prefix: name -> factory in each.
+def _entries() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group="joulecheck.models")}
+
+
+def family_names() -> list[str]:
+    """The prefixes of all registered families of models.
 
     They come from the entry point group `joulecheck.models`.
     """
-    return {
-        entry.name: cast("Family", entry.load())
-        for entry in sorted(entry_points(group="joulecheck.models"))
-    }
+    return sorted(_entries())
+
+
+@cache
+def family(prefix: str) -> Family:
+    """One registered family of models, name -> factory; loaded when first asked for.
+
+    Raises:
+        UnknownName: there is no such family.
+    """
+    if prefix not in _entries():
+        known = did_you_mean(prefix, family_names())
+        raise UnknownName(f"no family of models is called {prefix!r}: {known}")
+    return cast("Family", _entries()[prefix].load())
 
 
 @cache
@@ -424,16 +443,10 @@ def registered(prefix: str, name: str) -> Subject:
     Raises:
         UnknownName: no such family or model.
     """
-    family = families().get(prefix)
-    if family is None:
-        known = did_you_mean(prefix, families())
-        msg = f"no family of models is called {prefix!r}: {known}"
-        raise UnknownName(msg)
-    if name not in family:
-        known = did_you_mean(name, family)
-        msg = f"{prefix} has no model {name!r}: {known}"
-        raise UnknownName(msg)
-    return Subject.of(family[name](), name=f"{prefix}:{name}")
+    models = family(prefix)
+    if name not in models:
+        raise UnknownName(f"{prefix} has no model {name!r}: {did_you_mean(name, models)}")
+    return Subject.of(models[name](), name=f"{prefix}:{name}")
 
 
 def matching(prefix: str, pattern: str) -> list[Subject]:
@@ -442,10 +455,9 @@ def matching(prefix: str, pattern: str) -> list[Subject]:
     Raises:
         UnknownName: none matches.
     """
-    family = families()[prefix]
-    names = [name for name in family if fnmatch.fnmatchcase(name, pattern or "*")]
+    models = family(prefix)
+    names = [name for name in models if fnmatch.fnmatchcase(name, pattern or "*")]
     if not names:
-        known = did_you_mean(pattern, family)
-        msg = f"no model of {prefix} matches {pattern!r}: {known}"
-        raise UnknownName(msg)
+        known = did_you_mean(pattern, models)
+        raise UnknownName(f"no model of {prefix} matches {pattern!r}: {known}")
     return [registered(prefix, name) for name in names]

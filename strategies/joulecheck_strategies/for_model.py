@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 from joulecheck.errors import NotOffered
 from joulecheck.model import Subject
-from joulecheck.workload import MAX_NODES
+from joulecheck.workload import MAX_NODES, Precision
 from joulecheck_strategies.growth import GrowthSpace
 from joulecheck_strategies.perturbations import PerturbationSpace, UniformScaleSpace
 from joulecheck_strategies.precision_pairs import PrecisionPairSpace
 from joulecheck_strategies.totals import TotalsSpace
 from joulecheck_strategies.workload_space import NATURES, WorkloadSpace
+
+ORDERED_PAIRS: Final = tuple(
+    (narrower, wider)
+    for wider in Precision
+    for narrower in Precision
+    if narrower.narrower_than(wider)
+)
+"""Every two precisions that the partial order relates, the narrower first."""
 
 
 def workloads(model: Subject) -> WorkloadSpace | TotalsSpace:
@@ -68,20 +79,21 @@ def _energy_coefficients(model: Subject) -> tuple[str, ...]:
     return model.energy_coefficients
 
 
-def precision_pairs(model: Subject) -> PrecisionPairSpace:
-    """Workloads at each two precisions of the model that physics orders.
+def precision_pairs(
+    model: Subject, *, pairs: Sequence[tuple[Precision, Precision]] = ORDERED_PAIRS
+) -> PrecisionPairSpace:
+    """Workloads at each two precisions of the model, (narrower, wider), of `pairs`.
+
+    Args:
+        model: whose precisions count.
+        pairs: those that physics orders, unless a law names others.
 
     Raises:
-        NotOffered: no two of the model's precisions are ordered.
+        NotOffered: the model does not support both precisions of any pair.
     """
-    pairs = tuple(
-        (narrower, wider)
-        for wider in model.precisions
-        for narrower in model.precisions
-        if narrower.narrower_than(wider)
-    )
-    if not pairs:
+    supported = tuple(pair for pair in pairs if set(pair) <= set(model.precisions))
+    if not supported:
         names = ", ".join(p.name for p in model.precisions)
-        msg = f"no two precisions of {model.name} ({names}) are ordered"
+        msg = f"{model.name} computes in {names}: no two that the law compares"
         raise NotOffered(msg)
-    return PrecisionPairSpace(_graphs(model), pairs)
+    return PrecisionPairSpace(_graphs(model), supported)

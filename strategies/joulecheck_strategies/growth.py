@@ -165,5 +165,6 @@ def _same_filters(before: object, after: object) -> bool:
     if not (isinstance(before, Conv2d) and isinstance(after, Conv2d)):
         return True
     depthwise = before.groups == before.c and after.groups == after.c
-    same_groups = before.groups == after.groups or depthwise
+    alike = depthwise and before.k * after.c == after.k * before.c
+    same_groups = before.groups == after.groups or alike
     return (before.r, before.s) == (after.r, after.s) and same_groups

@@ -218,14 +218,8 @@ class Layout:
                 (before.input <= after.input) & (before.output <= after.output)
             ).all(axis=0)
             old, new = before.filters, after.filters
-            depthwise = (old.groups == before.input[C, old.at]) & (
-                new.groups == after.input[C, new.at]
-            )
-            kept[old.at] &= (
-                (old.r == new.r)
-                & (old.s == new.s)
-                & ((old.groups == new.groups) | depthwise)
-            )
+            kept[old.at] &= (old.r == new.r) & (old.s == new.s)
+            kept[old.at] &= (old.groups == new.groups) | _more_channels_alike(before, after)
             same[before.graphs[~kept]] = False
         return same
 
@@ -244,6 +238,16 @@ class Layout:
             read[slot.source, slot.graphs] = True
             read[slot.second, slot.graphs] = True
         return [read[place, slot.graphs] for place, slot in enumerate(self.slots)]
+
+
+def _more_channels_alike(before: Slot, after: Slot) -> Bools:
+    """Whether both are depthwise, with as many filters for each channel."""
+    old, new = before.filters, after.filters
+    channels, grown = before.input[C, old.at], after.input[C, new.at]
+    depthwise = (old.groups == channels) & (new.groups == grown)
+    filters, more = before.output[C, old.at], after.output[C, new.at]
+    alike: Bools = depthwise & (filters * grown == more * channels)
+    return alike
 
 
 def _is_b(offered: Ints, reads: Ints) -> Bools:
@@ -320,10 +324,30 @@ def _write_filters(place: int, slot: Slot, rows: Ints, column: Mapping[str, int]
 
 def _columns(slots: list[Slot], starts: Ints, read: list[Bools]) -> OperatorColumns:
     size = sum(len(slot.graphs) for slot in slots)
-    table = np.empty((14, size))
+    table = np.empty((15, size))
     for place, (slot, is_read) in enumerate(zip(slots, read, strict=True)):
         table[:, starts[slot.graphs] + place] = _table(slot, is_read)
     return OperatorColumns.of_table(starts, table)
+
+
+def _touched(slot: Slot, inputs: Floats) -> Floats:
+    """Elements of one input that are certainly read: `certainly_touched` in arrays."""
+    touched = inputs.copy()
+    filters, at = slot.filters, slot.filters.at
+    reads, writes = slot.input[:, at], slot.output[:, at]
+    rows = _touched_axis(filters, reads[H], writes[H], filters.r)
+    columns = _touched_axis(filters, reads[W], writes[W], filters.s)
+    touched[at] = reads[N].astype(np.float64) * reads[C] * rows * columns
+    return touched
+
+
+def _touched_axis(filters: Filters, size: Ints, outputs: Ints, taps: Ints) -> Ints:
+    last = (outputs - 1) * filters.stride + taps - filters.padding
+    blocks = outputs * taps - 2 * filters.padding
+    single = outputs - 2 * -(-filters.padding // np.maximum(filters.stride, 1))
+    gapless = np.where(taps >= filters.stride, np.minimum(size, last), blocks)
+    found: Ints = np.maximum(0, np.where(filters.dilation == 1, gapless, single))
+    return found
 
 
 def _table(slot: Slot, is_read: Bools) -> tuple[Floats | Ints | Bools, ...]:
@@ -351,6 +375,6 @@ def _table(slot: Slot, is_read: Bools) -> tuple[Floats | Ints | Bools, ...]:
     inside = (slot.source != OUTSIDE).astype(np.float64)
     inside += elementwise & (slot.second != OUTSIDE)
     return (
-        slot.kind, instances, m, n, k, macs, other, inputs, operands - inside, inside,
-        weights, batched, outputs, is_read,
+        slot.kind, instances, m, n, k, macs, other, inputs, _touched(slot, inputs),
+        operands - inside, inside, weights, batched, outputs, is_read,
     )  # fmt: skip

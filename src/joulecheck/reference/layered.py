@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import ClassVar, Final
 
@@ -106,6 +106,15 @@ class LayeredModel(ABC):
             Unsupported: the machine has no such precision, or the workload is totals.
             UnknownName: a scale names no coefficient.
         """
+        self.require(case)
+        return batch_of_one(self.estimate_batch, case, scale)
+
+    def require(self, case: Case) -> None:
+        """Refuse what the machine cannot run.
+
+        Raises:
+            Unsupported: it has no such precision, or the workload is totals.
+        """
         if case.precision not in self.precisions:
             names = ", ".join(sorted(p.name for p in self.precisions))
             msg = f"{self.name} computes in {names}, not in {case.precision.name}"
@@ -113,20 +122,26 @@ class LayeredModel(ABC):
         if isinstance(case.workload, Totals):
             msg = f"{self.name} needs operators, not totals: their shapes decide"
             raise Unsupported(msg)
-        scales = {name: np.array([factor]) for name, factor in scale.items()}
-        found = self.estimate_batch(Cases.of([case]), scales)
-        return Estimate(
-            energy=_only(found.energy),
-            latency=_only(found.latency),
-            utilisation=_only(found.utilisation),
-            energy_terms={n: _only(v) for n, v in found.energy_terms.items()},
-            latency_terms={n: _only(v) for n, v in found.latency_terms.items()},
-            through={layer: _only(v) for layer, v in found.through.items()},
-        )
 
     @abstractmethod
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""
+
+
+def batch_of_one(
+    estimate_batch: Callable[[Cases, Scales], Estimate], case: Case, scale: Scale
+) -> Estimate:
+    """The scalar answer of a vectorised model."""
+    scales = {name: np.array([factor]) for name, factor in scale.items()}
+    found = estimate_batch(Cases.of([case]), scales)
+    return Estimate(
+        energy=_only(found.energy),
+        latency=_only(found.latency),
+        utilisation=_only(found.utilisation),
+        energy_terms={n: _only(v) for n, v in found.energy_terms.items()},
+        latency_terms={n: _only(v) for n, v in found.latency_terms.items()},
+        through={layer: _only(v) for layer, v in found.through.items()},
+    )
 
 
 def _only(value: object) -> float:

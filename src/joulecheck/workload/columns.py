@@ -57,6 +57,8 @@ class OperatorColumns:
     other_ops: Floats
     input_elements: Floats
     """Of one activation input."""
+    touched_elements: Floats
+    """Of one such input, those that are certainly read."""
     external_inputs: Floats
     """How many such inputs come from outside."""
     internal_inputs: Floats
@@ -71,9 +73,10 @@ class OperatorColumns:
 
     @classmethod
     def of_table(cls, starts: Ints, table: Floats) -> OperatorColumns:
-        """The operators of a (14, operators) table of the fields after `starts`."""
+        """The operators of a (15, operators) table of the fields after `starts`."""
         *numbers, weight_is_internal, outputs, output_is_internal = table
-        kind, instances, m, n, k, macs, other_ops, size, outside, inside, weights = numbers
+        kind, instances, m, n, k, macs, other_ops, *tensors = numbers
+        size, touched, outside, inside, weights = tensors
         return cls(
             starts=starts,
             kind=kind.astype(np.int64),
@@ -84,6 +87,7 @@ class OperatorColumns:
             macs=macs,
             other_ops=other_ops,
             input_elements=size,
+            touched_elements=touched,
             external_inputs=outside,
             internal_inputs=inside,
             weight_elements=weights,
@@ -137,10 +141,19 @@ def tensor_bytes(elements: Floats, bits: Ints) -> Floats:
     return whole
 
 
-def batch_traffic(operators: OperatorColumns, bits: Ints) -> BatchTraffic:
-    """Compulsory traffic of each case. `bits` has one entry a case."""
+def batch_traffic(
+    operators: OperatorColumns, bits: Ints, *, touched_only: bool = False
+) -> BatchTraffic:
+    """Traffic of each case, every external tensor once.
+
+    Args:
+        operators: the operators of the batch.
+        bits: (cases,) width of an element.
+        touched_only: count of inputs only what is certainly read.
+    """
     width = operators.per_operator(bits)
-    inputs = tensor_bytes(operators.input_elements, width)
+    elements = operators.touched_elements if touched_only else operators.input_elements
+    inputs = tensor_bytes(elements, width)
     weights = tensor_bytes(operators.weight_elements, width)
     outputs = tensor_bytes(operators.output_elements, width)
     sums = operators.per_case
@@ -164,12 +177,12 @@ def operator_columns(workloads: Sequence[Workload]) -> OperatorColumns:
         nodes = nodes_of(workload)
         rows += [_row(nodes, index) for index in range(len(nodes))]
         if not nodes:
-            rows.append((ELEMENTWISE, 1, 0, 0, 0, 0, workload.ops, *(0,) * 7))
+            rows.append((ELEMENTWISE, 1, 0, 0, 0, 0, workload.ops, *(0,) * 8))
     table = np.array(rows, dtype=np.float64).reshape(len(rows), _WIDTH)
     return OperatorColumns.of_table(np.array(starts, dtype=np.int64), table.T)
 
 
-_WIDTH: Final = 14
+_WIDTH: Final = 15
 
 
 def _row(nodes: Sequence[Node], index: int) -> tuple[float, ...]:
@@ -187,6 +200,7 @@ def _row(nodes: Sequence[Node], index: int) -> tuple[float, ...]:
         operator.macs,
         operator.other_ops,
         operator.input_elements // operator.input_tensors,
+        operator.touched_elements,
         activations.count(None),
         len(activations) - activations.count(None),
         weights,

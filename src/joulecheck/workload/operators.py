@@ -72,6 +72,10 @@ class Operator(Protocol):
         """Elements of all activation inputs."""
 
     @property
+    def touched_elements(self) -> int:
+        """Elements of one activation input that it certainly reads: a lower bound."""
+
+    @property
     def input_tensors(self) -> int:
         """How many activation inputs of equal size it reads."""
 
@@ -149,6 +153,11 @@ class Gemm:
     def input_elements(self) -> int:
         """Product of batch, M and K."""
         return self.batch * self.m * self.k
+
+    @property
+    def touched_elements(self) -> int:
+        """All of A."""
+        return self.input_elements
 
     @property
     def input_tensors(self) -> int:
@@ -262,6 +271,12 @@ class Conv2d:
         return self.input_shape.elements
 
     @property
+    def touched_elements(self) -> int:
+        """N x C x the rows and columns that the filters certainly touch."""
+        rows = certainly_touched(self, self.h, self.p, self.r)
+        return self.n * self.c * rows * certainly_touched(self, self.w, self.q, self.s)
+
+    @property
     def input_tensors(self) -> int:
         """One."""
         return 1
@@ -309,6 +324,20 @@ class Conv2d:
             dilation=self.dilation,
             groups=None if depthwise else self.groups,
         )
+
+
+def certainly_touched(conv: Conv2d, size: int, outputs: int, filter_size: int) -> int:
+    """Positions of one axis of a convolution's input that some filter tap reads.
+
+    Exact where the taps of neighbouring outputs leave no gap; else a lower bound that
+    counts a single tap, or disjoint blocks less the padding.
+    """
+    if conv.dilation == 1 and filter_size >= conv.stride:
+        last = (outputs - 1) * conv.stride + filter_size - conv.padding
+        return max(0, min(size, last))
+    if conv.dilation == 1:
+        return max(0, outputs * filter_size - 2 * conv.padding)
+    return max(0, outputs - 2 * -(-conv.padding // conv.stride))
 
 
 def fitted_conv2d(  # noqa: PLR0913 - one argument a field of a convolution
@@ -444,6 +473,11 @@ class Elementwise:
     def input_elements(self) -> int:
         """Elements of all operands."""
         return self.operands * self.output_elements
+
+    @property
+    def touched_elements(self) -> int:
+        """All of an operand."""
+        return self.output_elements
 
     @property
     def input_tensors(self) -> int:
