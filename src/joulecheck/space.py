@@ -82,6 +82,9 @@ class CaseSpace(Protocol):
     def choices(self, row: Sequence[int]) -> tuple[int | bool, ...]:
         """The values that the strategy draws, in order, to produce this row's case."""
 
+    def read_columns(self, row: Sequence[int]) -> tuple[int, ...]:
+        """The columns of the genes that this row's case reads, in order."""
+
     def strategy(self) -> SearchStrategy[AnyCase]:
         """Draws only the genes that a case uses."""
 

@@ -87,19 +87,26 @@ class ReadSpace(ABC, Generic[C]):
         column = self.column
         return self.read(lambda name: int(row[column[name]]))
 
-    def choices(self, row: Sequence[int]) -> tuple[int | bool, ...]:
-        """The values that the strategy draws, in order, to produce this row's case."""
-        noted: list[int | bool] = []
+    def read_columns(self, row: Sequence[int]) -> tuple[int, ...]:
+        """The columns of the genes that this row's case reads, in order."""
+        noted: list[int] = []
 
         def take(name: str) -> int:
-            index = self.column[name]
-            gene, value = self.genes[index], int(row[index])
-            if gene.low < gene.high:
-                noted.append(bool(value) if _is_boolean(gene) else value)
-            return value
+            noted.append(self.column[name])
+            return int(row[noted[-1]])
 
         self.read(take)
-        return tuple(noted)
+        return tuple(index for index in noted if self._is_free(index))
+
+    def _is_free(self, index: int) -> bool:
+        return self.genes[index].low < self.genes[index].high
+
+    def choices(self, row: Sequence[int]) -> tuple[int | bool, ...]:
+        """The values that the strategy draws, in order, to produce this row's case."""
+        return tuple(
+            bool(row[index]) if _is_boolean(self.genes[index]) else int(row[index])
+            for index in self.read_columns(row)
+        )
 
     def strategy(self) -> SearchStrategy[C]:
         """Draws only the genes that a case uses, in the order in which it reads them."""

@@ -1,0 +1,1 @@
+"""The search: screen in batches, confirm, shrink, reduce; it yields events only."""

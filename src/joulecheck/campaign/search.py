@@ -1,0 +1,202 @@
+"""One unit of a campaign: one law asked of one model over some of its cases."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import time
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Final
+
+import attrs
+import hypothesis
+import numpy as np
+
+from joulecheck.campaign.order import Plainness
+from joulecheck.campaign.reduce import LAZY_LIMIT, Reduced, reduce
+from joulecheck.campaign.shrink import shrink
+from joulecheck.case import AnyCase
+from joulecheck.counterexample import Counterexample, numbers_of
+from joulecheck.errors import OutsideSpace
+from joulecheck.model import Subject
+from joulecheck.property import Property
+from joulecheck.space import CaseSpace
+from joulecheck.workload.columns import Bools, Ints
+
+BATCH: Final = 4096
+"""Cases screened in one call of a vectorised model."""
+
+SCALAR_BATCH: Final = 64
+"""Cases between two looks at the clock of a model without a batch path."""
+
+CONFIRMED: Final = 8
+"""Screened failures of a batch that are tried on the scalar path, plainest first."""
+
+SHRINK_LIMIT: Final = 2000
+"""Cases that Hypothesis may ask of a vectorised model; others are asked fewer."""
+
+
+@attrs.frozen
+class Unit:
+    """What to search: plain data, so that any process can do it."""
+
+    model: str
+    property: str
+    seed: int
+    epoch: int
+    cases: int
+
+
+@attrs.frozen(kw_only=True)
+class Searched:
+    """What a unit found."""
+
+    unit: Unit
+    checks: int
+    """Cases asked."""
+    in_domain: int
+    """Those of which the law says something."""
+    least_margin: float
+    """NaN if none was in the domain."""
+    seconds: float
+    counterexample: Counterexample | None = None
+    screened: AnyCase | None = None
+    """The failing case as it was drawn, before it was made minimal."""
+    seconds_to_minimal: float = 0.0
+    """From the first failing case to the minimal one."""
+    unconfirmed: AnyCase | None = None
+    """A case that failed in a batch and held on the scalar path."""
+
+
+def generator(unit: Unit) -> np.random.Generator:
+    """The random numbers of a unit: its seed, model, property and epoch, no more."""
+    key = hashlib.sha256(f"{unit.model}\0{unit.property}".encode()).digest()
+    words = np.frombuffer(key[:16], dtype="<u4").tolist()
+    sequence = np.random.SeedSequence(unit.seed, spawn_key=(*words, unit.epoch))
+    return np.random.default_rng(sequence)
+
+
+def search(
+    unit: Unit, model: Subject, law: Property, *, deadline: float | None = None
+) -> Searched:
+    """Screen the unit's cases until one fails, and make that one minimal.
+
+    Args:
+        unit: the cases: how many, and from which seed.
+        model: the model of that name.
+        law: the property of that id.
+        deadline: `time.monotonic()` at which to stop; only without one is the result
+            reproducible.
+
+    Raises:
+        NotOffered: the law has no case for this model.
+        HarnessError: the harness contradicts itself.
+    """
+    return _Search(unit, model, law, deadline).run()
+
+
+class _Search:
+    def __init__(
+        self, unit: Unit, model: Subject, law: Property, deadline: float | None
+    ) -> None:
+        self.unit = unit
+        self.model = model
+        self.law = law
+        self.deadline = deadline
+        self.space: CaseSpace = law.space(model)
+        self.checks = 0
+        self.in_domain = 0
+        self.least = np.nan
+        self.unconfirmed: AnyCase | None = None
+
+    def run(self) -> Searched:
+        started = time.monotonic()
+        random = generator(self.unit)
+        left = max(1, self.unit.cases // self.law.thinning)
+        one_call = BATCH if self.model.vectorised else SCALAR_BATCH
+        failing: Ints | None = None
+        found_at = started
+        while left and failing is None and not self._out_of_time():
+            rows = self.space.sample(random, min(one_call, left))
+            left -= len(rows)
+            failing = self._screen(rows)
+            found_at = time.monotonic()
+        found = None if failing is None else self._counterexample(failing)
+        ended = time.monotonic()
+        return Searched(
+            unit=self.unit,
+            checks=self.checks,
+            in_domain=self.in_domain,
+            least_margin=float(self.least),
+            seconds=ended - started,
+            counterexample=found,
+            screened=None if failing is None else self.space.build(failing.tolist()),
+            seconds_to_minimal=0.0 if failing is None else ended - found_at,
+            unconfirmed=self.unconfirmed,
+        )
+
+    def _out_of_time(self) -> bool:
+        return self.deadline is not None and time.monotonic() >= self.deadline
+
+    def _screen(self, rows: Ints) -> Ints | None:
+        """Ask a batch; the plainest of its rows that fails on the scalar path too."""
+        margins = self.law.checked_margin(self.model, self.space.batch(rows))
+        known = ~np.isnan(margins)
+        self.checks += len(rows)
+        self.in_domain += int(known.sum())
+        if known.any():
+            self.least = np.fmin(self.least, margins[known].min())
+        failing = rows[margins < 0]
+        order = Plainness.of(self.space, failing).order() if len(failing) else []
+        for index in order[:CONFIRMED]:
+            case = self.space.build(failing[index].tolist())
+            if self._fails(case):
+                found: Ints = failing[index]
+                return found
+            self.unconfirmed = case
+        return None
+
+    def _fails(self, case: AnyCase) -> bool:
+        return self.law.margin_of(self.model, case) < 0
+
+    def _fail(self, rows: Ints) -> Bools:
+        return self.law.checked_margin(self.model, self.space.batch(rows)) < 0
+
+    def _counterexample(self, row: Ints) -> Counterexample:
+        reduced = self._reduced(self._shrunk(row.tolist()))
+        if not self._fails(self.space.build(reduced.row)):  # the paths disagree
+            reduced = Reduced(tuple(row.tolist()), reduced.minimality, 0)
+        case = self.space.build(reduced.row)
+        return Counterexample(
+            model=self.model.name,
+            property=self.law.id,
+            case=case,
+            genes=reduced.row,
+            margin=self.law.margin_of(self.model, case),
+            numbers=numbers_of(self.model, case),
+            seed=self.unit.seed,
+            minimality=reduced.minimality,
+            versions=versions(),
+        )
+
+    def _shrunk(self, row: Sequence[int]) -> Sequence[int]:
+        limit = SHRINK_LIMIT if self.model.vectorised else LAZY_LIMIT
+        shrunk = shrink(self.space, row, self._fails, limit=limit)
+        try:
+            return self.space.genes_of(shrunk)
+        except OutsideSpace:  # Hypothesis drew a case that has no canonical genes
+            return row
+
+    def _reduced(self, row: Sequence[int]) -> Reduced:
+        return reduce(self.space, row, self._fail, vectorised=self.model.vectorised)
+
+
+def versions() -> dict[str, str]:
+    """Of what a counterexample may depend on."""
+    return {
+        "joulecheck": version("joulecheck"),
+        "python": platform.python_version(),
+        "hypothesis": hypothesis.__version__,
+        "numpy": np.__version__,
+    }
