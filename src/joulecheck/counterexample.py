@@ -18,11 +18,11 @@ import attrs
 import cattrs
 import numpy as np
 from cattrs.errors import BaseValidationError
-from cattrs.strategies import configure_tagged_union
 
 from joulecheck.case import AnyCase, Cases
 from joulecheck.errors import CorpusError, JoulecheckError
 from joulecheck.model import Subject
+from joulecheck.structured import by_name, explained, strict_converter, tagged_union
 from joulecheck.workload import Function, Precision
 from joulecheck.workload.subgraph import AnyOperator, Workload
 
@@ -106,13 +106,12 @@ def _ask(model: Subject, role: str, case: Any, scale: Mapping[str, float]) -> Nu
 @cache
 def converter() -> cattrs.Converter:
     """Writes and reads counterexamples: enums by name, kinds of case by a tag."""
-    made = cattrs.Converter(forbid_extra_keys=True, omit_if_default=False)
-    for enum in (Precision, Function):
-        made.register_unstructure_hook(enum, lambda member: member.name)
-        made.register_structure_hook(enum, lambda name, kind: kind[name])
-    configure_tagged_union(AnyOperator, made, tag_name="op")
-    configure_tagged_union(Workload, made, tag_name="op")
-    configure_tagged_union(AnyCase, made, tag_name="kind")
+    made = strict_converter()
+    by_name(made, Precision)
+    by_name(made, Function)
+    tagged_union(made, AnyOperator, "op")
+    tagged_union(made, Workload, "op")
+    tagged_union(made, AnyCase, "kind")
     return made
 
 
@@ -126,13 +125,12 @@ def structure_case(data: Mapping[str, Any]) -> AnyCase:
     """The case of such data.
 
     Raises:
-        CorpusError: the data are not a case.
-        InvalidWorkload: a workload in them breaks a rule.
+        CorpusError: the data are not a case, or a workload in them breaks a rule.
     """
     try:
-        return converter().structure(data, AnyCase)  # type: ignore[arg-type]
+        return converter().structure(data, AnyCase)  # type: ignore[arg-type]  # a union
     except (BaseValidationError, KeyError, TypeError, ValueError) as error:
-        msg = f"not a case: {_explained(error)}"
+        msg = f"not a case: {explained(error)}"
         raise CorpusError(msg) from error
 
 
@@ -162,11 +160,5 @@ def from_json(text: str, where: str = "counterexample") -> Counterexample:
     except JoulecheckError:
         raise
     except (BaseValidationError, KeyError, TypeError, ValueError) as error:
-        msg = f"{where}: {_explained(error)}"
+        msg = f"{where}: {explained(error)}"
         raise CorpusError(msg) from error
-
-
-def _explained(error: Exception) -> str:
-    if isinstance(error, BaseValidationError):
-        return "; ".join(cattrs.transform_error(error))
-    return repr(error)

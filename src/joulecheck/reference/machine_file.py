@@ -9,12 +9,12 @@ from importlib.resources import files
 from typing import Any, Final
 
 import attrs
-import cattrs
-from cattrs.errors import ClassValidationError
+from cattrs.errors import BaseValidationError
 
 from joulecheck.coefficient import Coefficient, Provenance
 from joulecheck.errors import InvalidMachine
 from joulecheck.machine import Machine, Memory
+from joulecheck.structured import by_name, explained, strict_converter
 from joulecheck.workload import Precision
 
 FORMAT: Final = 1
@@ -97,12 +97,6 @@ class MachineFile:
         return Coefficient(name, row.value, row.unit, terms, row.source, row.provenance)
 
 
-def _converter() -> cattrs.Converter:
-    converter = cattrs.Converter(forbid_extra_keys=True)
-    converter.register_structure_hook(Precision, lambda name, _: Precision[name])
-    return converter
-
-
 @cache
 def load_machine(name: str) -> MachineFile:
     """The machine file of that name, validated.
@@ -122,21 +116,26 @@ def parse_machine(text: str, name: str) -> MachineFile:
         InvalidMachine: see `load_machine`.
     """
     try:
-        data: dict[str, Any] = tomllib.loads(text)
-        loaded = _converter().structure(data, MachineFile)
-    except (tomllib.TOMLDecodeError, ClassValidationError) as error:
-        details = (
-            "; ".join(cattrs.transform_error(error))
-            if isinstance(error, ClassValidationError)
-            else str(error)
-        )
-        msg = f"machine file {name}: {details}"
+        data = tomllib.loads(text)
+        _check_format(data, name)
+        made = strict_converter()
+        by_name(made, Precision)
+        loaded = made.structure(data, MachineFile)
+    except (tomllib.TOMLDecodeError, BaseValidationError) as error:
+        msg = f"machine file {name}: {explained(error)}"
         raise InvalidMachine(msg) from error
-    if loaded.format != FORMAT:
-        msg = f"machine file {name}: format must be {FORMAT}, got {loaded.format}"
-        raise InvalidMachine(msg)
     _check_peaks(loaded)
     return loaded
+
+
+def _check_format(data: Mapping[str, Any], name: str) -> None:
+    found = data.get("format")
+    if found != FORMAT:
+        msg = (
+            f"machine file {name}: format must be {FORMAT}, got {found!r}; "
+            f"read it with the joulecheck that it was written for"
+        )
+        raise InvalidMachine(msg)
 
 
 PEAK_TOLERANCE: Final = 0.02
