@@ -126,8 +126,9 @@ class Subject:
     offers: frozenset[Offer]
     scalar: bool = False
     """Whether `ask` must go through `estimate` even where there is a batch path."""
-    heartbeat: Callable[[], None] = attrs.field(default=lambda: None)
-    """Called before each call of the model, so that a hang can be told from work."""
+    heartbeat: Callable[[int], None] = attrs.field(default=lambda _: None)
+    """Called before each call of the model with the row that is asked, -1 for all, so
+    that a hang can be told from work."""
 
     @classmethod
     def of(cls, model: object, *, name: str | None = None) -> Subject:
@@ -191,7 +192,7 @@ class Subject:
         return self._ask_each(cases, scales) if together is None else together
 
     def _ask_together(self, cases: Cases, scales: Scales) -> Answers | None:
-        self.heartbeat()
+        self.heartbeat(-1)
         try:
             answered = cast("BatchModel", self.model).estimate_batch(cases, scales)
             return _laid_out(answered, len(cases))
@@ -203,7 +204,7 @@ class Subject:
         unsupported = np.zeros(len(cases), dtype=bool)
         errors: dict[int, str] = {}
         for index in range(len(cases)):
-            self.heartbeat()
+            self.heartbeat(index)
             scale = {n: float(f[index]) for n, f in scales.items() if f[index] != 1.0}
             try:
                 estimate = self.model.estimate(cases[index], scale)

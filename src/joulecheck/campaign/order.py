@@ -32,8 +32,15 @@ class Plainness:
 
     def order(self) -> Ints:
         """Indices of the rows, plainest first."""
-        keys = (*self.rows.T[::-1], self.size, self.off_minimum, self.nodes)
+        varying = np.flatnonzero((self.rows != self.rows[0]).any(axis=0))
+        keys = (*self.rows.T[varying[::-1]], self.size, self.off_minimum, self.nodes)
         return np.lexsort(keys)
+
+    def of_rows(self, which: Bools | Ints) -> Plainness:
+        """The keys of some of the rows."""
+        return Plainness(
+            self.rows[which], self.nodes[which], self.off_minimum[which], self.size[which]
+        )
 
     def plainer_than(self, other: Plainness) -> Bools:
         """(n,) which rows are plainer than the one row of `other`."""

@@ -97,11 +97,11 @@ class _Reducer:
         for family in families:
             if not len(family):
                 continue
-            rows = np.unique(self.space.canonical(np.asfortranarray(family)), axis=0)
-            keys = Plainness.of(self.space, rows)
-            rows = rows[keys.order()]
-            rows = rows[Plainness.of(self.space, rows).plainer_than(here)]
-            found = self._first_failing(rows)
+            keys = Plainness.of(self.space, self.space.canonical(family))
+            keys = keys.of_rows(keys.plainer_than(here))
+            if not len(keys.rows):
+                continue
+            found = self._first_failing(keys.rows[keys.order()])
             if found is not None:
                 return found
         return None
@@ -154,7 +154,7 @@ class _Reducer:
             lowered = _with(row, index, np.array([self.space.genes[index].low]))[0]
             for other in self._read(row):
                 if other != index:
-                    high = self.space.genes[other].high
+                    high = self._highest_plainer(row, index, other)
                     yield _with(lowered, other, self._up_to(other, high))
         for one, other in combinations(self._off_minimum(row), 2):
             sizes = [int(row[i]) - self.space.genes[i].low for i in (one, other)]
@@ -162,6 +162,14 @@ class _Reducer:
                 self.skipped = True
             else:
                 yield self._grid(row, one, other, _all_below)
+
+    def _highest_plainer(self, row: Ints, lowered: int, raised: int) -> int:
+        """The highest value of a field that is plainer with another at its minimum."""
+        gene = self.space.genes[raised]
+        if row[raised] > gene.low:  # one field fewer is off its minimum: any value is
+            return gene.high
+        freed = int(row[lowered]) - self.space.genes[lowered].low
+        return min(gene.high, gene.low + freed)
 
     def _up_to(self, index: int, high: int) -> Ints:
         """All values of a field up to `high`, or as many as are ever asked at once."""
@@ -190,7 +198,7 @@ class _Reducer:
 
 
 def _with(row: Ints, index: int, values: Ints) -> Ints:
-    rows = np.repeat(row[None, :], len(values), axis=0)
+    rows = np.repeat(row[:, None], len(values), axis=1).T
     rows[:, index] = values
     return rows
 

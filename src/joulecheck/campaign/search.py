@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from typing import Final
 
@@ -32,6 +32,9 @@ SCALAR_BATCH: Final = 64
 
 CONFIRMED: Final = 8
 """Screened failures of a batch that are tried on the scalar path, plainest first."""
+
+FOLLOW_UP: Final = -1
+"""Stands for a batch's number while a failure is confirmed and made minimal."""
 
 SHRINK_LIMIT: Final = 2000
 """Cases that Hypothesis may ask of a vectorised model; others are asked fewer."""
@@ -77,8 +80,22 @@ def generator(unit: Unit) -> np.random.Generator:
     return np.random.default_rng(sequence)
 
 
+def batches(unit: Unit, model: Subject, law: Property) -> Iterator[tuple[int, Ints]]:
+    """The batches of a unit, numbered: the same rows whenever they are drawn."""
+    random, space = generator(unit), law.space(model)
+    left = max(1, unit.cases // law.thinning)
+    one_call = BATCH if model.vectorised else SCALAR_BATCH
+    for number in range(-(-left // one_call)):
+        yield number, space.sample(random, min(one_call, left - number * one_call))
+
+
 def search(
-    unit: Unit, model: Subject, law: Property, *, deadline: float | None = None
+    unit: Unit,
+    model: Subject,
+    law: Property,
+    *,
+    deadline: float | None = None,
+    on_batch: Callable[[int], None] = lambda _: None,
 ) -> Searched:
     """Screen the unit's cases until one fails, and make that one minimal.
 
@@ -88,12 +105,14 @@ def search(
         law: the property of that id.
         deadline: `time.monotonic()` at which to stop; only without one is the result
             reproducible.
+        on_batch: called with the number of each batch before it is asked, and with -1
+            when a failure is followed up.
 
     Raises:
         NotOffered: the law has no case for this model.
         HarnessError: the harness contradicts itself.
     """
-    return _Search(unit, model, law, deadline).run()
+    return _Search(unit, model, law, deadline).run(on_batch)
 
 
 class _Search:
@@ -110,18 +129,17 @@ class _Search:
         self.least = np.nan
         self.unconfirmed: AnyCase | None = None
 
-    def run(self) -> Searched:
+    def run(self, on_batch: Callable[[int], None]) -> Searched:
         started = time.monotonic()
-        random = generator(self.unit)
-        left = max(1, self.unit.cases // self.law.thinning)
-        one_call = BATCH if self.model.vectorised else SCALAR_BATCH
         failing: Ints | None = None
-        found_at = started
-        while left and failing is None and not self._out_of_time():
-            rows = self.space.sample(random, min(one_call, left))
-            left -= len(rows)
-            failing = self._screen(rows)
-            found_at = time.monotonic()
+        for number, rows in batches(self.unit, self.model, self.law):
+            if self._out_of_time():
+                break
+            on_batch(number)
+            failing = self._screen(rows, on_batch)
+            if failing is not None:
+                break
+        found_at = time.monotonic()
         found = None if failing is None else self._counterexample(failing)
         ended = time.monotonic()
         return Searched(
@@ -139,7 +157,7 @@ class _Search:
     def _out_of_time(self) -> bool:
         return self.deadline is not None and time.monotonic() >= self.deadline
 
-    def _screen(self, rows: Ints) -> Ints | None:
+    def _screen(self, rows: Ints, on_batch: Callable[[int], None]) -> Ints | None:
         """Ask a batch; the plainest of its rows that fails on the scalar path too."""
         margins = self.law.checked_margin(self.model, self.space.batch(rows))
         known = ~np.isnan(margins)
@@ -148,6 +166,7 @@ class _Search:
         if known.any():
             self.least = np.fmin(self.least, margins[known].min())
         failing = rows[margins < 0]
+        on_batch(FOLLOW_UP)
         order = Plainness.of(self.space, failing).order() if len(failing) else []
         for index in order[:CONFIRMED]:
             case = self.space.build(failing[index].tolist())

@@ -1,0 +1,189 @@
+"""A campaign: properties x models x cases, as a sequence of events.
+
+It goes round by round. A round gives every active pair one epoch of cases; a pair
+with a finding is active no more. What a round does depends on the seed, the pairs and
+the rounds before it alone, so that any number of workers finds the same.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import attrs
+
+from joulecheck.campaign.events import (
+    CampaignFinished,
+    CampaignStarted,
+    CounterexampleFound,
+    EpochFinished,
+    Event,
+    ModelFailed,
+    Pair,
+    PairSkipped,
+    RoundFinished,
+    Tally,
+    Unconfirmed,
+)
+from joulecheck.campaign.search import Searched, Unit
+from joulecheck.campaign.workers import Executor, Failed
+from joulecheck.errors import NotOffered
+from joulecheck.model import Subject
+from joulecheck.property import Property
+
+EPOCH: Final = 1 << 16
+"""Cases of a vectorised model in one unit."""
+
+SCALAR_EPOCH: Final = 256
+"""Cases of another model in one unit."""
+
+UNBOUNDED: Final = 1 << 62
+
+
+@attrs.frozen
+class Plan:
+    """Which properties are asked of which models, and which are not, and why."""
+
+    pairs: tuple[Pair, ...]
+    skipped: tuple[PairSkipped, ...]
+
+
+def plan(models: Sequence[Subject], laws: Sequence[Property]) -> Plan:
+    """Pair every model with every property that applies to it."""
+    pairs: list[Pair] = []
+    skipped: list[PairSkipped] = []
+    for model in models:
+        for law in laws:
+            pair = Pair(model.name, law.id)
+            why = _why_not(pair, model, law)
+            if why is None:
+                pairs.append(pair)
+            else:
+                skipped.append(why)
+    return Plan(tuple(pairs), tuple(skipped))
+
+
+def _why_not(pair: Pair, model: Subject, law: Property) -> PairSkipped | None:
+    if law.id in model.exemptions:
+        return PairSkipped(pair, exempt=True, reason=model.exemptions[law.id].reason)
+    if missing := law.missing(model):
+        how = " and ".join(offer.value for offer in missing)
+        return PairSkipped(pair, exempt=False, reason=f"to offer it, {how}")
+    try:
+        law.space(model)
+    except NotOffered as error:
+        return PairSkipped(pair, exempt=False, reason=str(error))
+    return None
+
+
+@attrs.frozen(kw_only=True)
+class Extent:
+    """How much to search: cases a pair, or seconds in all."""
+
+    cases: int | None = None
+    budget: float | None = None
+    first_epoch: int = 0
+    """Where a named campaign goes on; only with a budget."""
+
+    def cases_of(self, model: Subject, epoch: int) -> int:
+        """Cases of a pair in an epoch; 0 when it has had all."""
+        size = EPOCH if model.vectorised else SCALAR_EPOCH
+        total = UNBOUNDED if self.cases is None else self.cases
+        return max(0, min(size, total - (epoch - self.first_epoch) * size))
+
+
+class Campaign:
+    """Searches the pairs of a plan and yields what happens."""
+
+    def __init__(
+        self,
+        models: Sequence[Subject],
+        laws: Sequence[Property],
+        *,
+        seed: int,
+        extent: Extent,
+        executor: Executor,
+    ) -> None:
+        """Prepare it.
+
+        Args:
+            models: the systems under test.
+            laws: the properties.
+            seed: of all random numbers.
+            extent: how much to search.
+            executor: where the units run.
+        """
+        self._models = {model.name: model for model in models}
+        self._laws = laws
+        self._seed = seed
+        self._extent = extent
+        self._executor = executor
+        self._tallies: dict[Pair, Tally] = {}
+        self._done = 0
+
+    def run(self) -> Iterator[Event]:
+        """Search, yielding events in an order that the seed decides."""
+        started = time.monotonic()
+        planned = plan(list(self._models.values()), self._laws)
+        yield CampaignStarted(
+            seed=self._seed,
+            models=tuple(self._models),
+            properties=tuple(law.id for law in self._laws),
+            pairs=planned.pairs,
+            cases=self._extent.cases,
+            budget=self._extent.budget,
+            first_epoch=self._extent.first_epoch,
+        )
+        yield from planned.skipped
+        self._tallies = dict.fromkeys(planned.pairs, Tally())
+        yield from self._rounds(planned.pairs, started)
+        yield CampaignFinished(
+            seed=self._seed,
+            seconds=time.monotonic() - started,
+            checks=self._done,
+            tallies=tuple(self._tallies.items()),
+        )
+
+    def _rounds(self, pairs: Sequence[Pair], started: float) -> Iterator[Event]:
+        budget = self._extent.budget
+        deadline = None if budget is None else started + budget
+        active = list(pairs)
+        epoch = self._extent.first_epoch
+        while active and (deadline is None or time.monotonic() < deadline):
+            units = [unit for pair in active if (unit := self._unit(pair, epoch)).cases]
+            if not units:
+                return
+            ended: set[Pair] = set()
+            for outcome in self._executor.run(units, deadline):
+                pair = Pair(outcome.unit.model, outcome.unit.property)
+                yield from self._told(pair, outcome, len(pairs), ended)
+            active = [pair for pair in active if pair not in ended]
+            epoch += 1
+            yield RoundFinished(self._seed, epoch)
+
+    def _unit(self, pair: Pair, epoch: int) -> Unit:
+        cases = self._extent.cases_of(self._models[pair.model], epoch)
+        return Unit(pair.model, pair.property, self._seed, epoch, cases)
+
+    def _told(
+        self, pair: Pair, outcome: Searched | Failed, pairs: int, ended: set[Pair]
+    ) -> Iterator[Event]:
+        if isinstance(outcome, Failed):
+            ended.add(pair)
+            yield ModelFailed(pair, outcome.reason)
+            if outcome.counterexample is not None:
+                yield CounterexampleFound(outcome.counterexample, 0.0)
+            return
+        self._done += outcome.checks
+        self._tallies[pair] = self._tallies[pair].plus(outcome)
+        cases = self._extent.cases
+        planned = None if cases is None else cases * pairs
+        yield EpochFinished(pair, outcome, self._tallies[pair], self._done, planned)
+        if outcome.unconfirmed is not None:
+            yield Unconfirmed(pair, outcome.unconfirmed)
+        if outcome.counterexample is not None:
+            ended.add(pair)
+            yield CounterexampleFound(
+                outcome.counterexample, outcome.seconds_to_minimal
+            )

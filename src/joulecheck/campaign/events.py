@@ -1,0 +1,135 @@
+"""What a campaign tells its listeners. Events are values; nothing here prints."""
+
+from __future__ import annotations
+
+import attrs
+
+from joulecheck.campaign.search import Searched
+from joulecheck.case import AnyCase
+from joulecheck.counterexample import Counterexample
+
+
+@attrs.frozen
+class Pair:
+    """A property asked of a model, both by name."""
+
+    model: str
+    property: str
+
+
+@attrs.frozen
+class Tally:
+    """What was asked of a pair so far."""
+
+    checks: int = 0
+    in_domain: int = 0
+    least_margin: float = float("nan")
+    """Over the cases in the domain; NaN while there is none."""
+
+    def plus(self, found: Searched) -> Tally:
+        """With another unit's cases."""
+        margins = [m for m in (self.least_margin, found.least_margin) if m == m]  # noqa: PLR0124 - NaN
+        return Tally(
+            self.checks + found.checks,
+            self.in_domain + found.in_domain,
+            min(margins, default=float("nan")),
+        )
+
+
+@attrs.frozen
+class CampaignStarted:
+    """The pairs are known and the search begins."""
+
+    seed: int
+    models: tuple[str, ...]
+    properties: tuple[str, ...]
+    pairs: tuple[Pair, ...]
+    cases: int | None
+    """Cases a pair, or None for a budget of time."""
+    budget: float | None
+    """Seconds, or None."""
+    first_epoch: int = 0
+    """Above 0 where a named campaign goes on."""
+
+
+@attrs.frozen
+class PairSkipped:
+    """A property is not asked of a model."""
+
+    pair: Pair
+    exempt: bool
+    """Whether the model declared it; else it does not offer what is needed."""
+    reason: str
+
+
+@attrs.frozen
+class EpochFinished:
+    """A unit of a pair was searched."""
+
+    pair: Pair
+    searched: Searched
+    tally: Tally
+    done: int
+    """Cases asked in the whole campaign."""
+    planned: int | None
+    """Cases to ask in all, or None for a budget of time."""
+
+
+@attrs.frozen
+class CounterexampleFound:
+    """A minimal counterexample; its pair is searched no further."""
+
+    counterexample: Counterexample
+    seconds: float
+    """From the first failing case to the minimal one."""
+
+
+@attrs.frozen
+class Unconfirmed:
+    """A case failed in a batch and held on the scalar path: the two disagree."""
+
+    pair: Pair
+    case: AnyCase
+
+
+@attrs.frozen
+class ModelFailed:
+    """The process that asked a model died or hung; its pair is searched no further."""
+
+    pair: Pair
+    reason: str
+
+
+@attrs.frozen
+class RoundFinished:
+    """All active pairs were searched for one more epoch; a good moment to save."""
+
+    seed: int
+    epoch: int
+
+
+@attrs.frozen(kw_only=True)
+class CampaignFinished:
+    """The end: every case was asked, every pair ended, or the time is up."""
+
+    seed: int
+    seconds: float
+    checks: int
+    tallies: tuple[tuple[Pair, Tally], ...]
+
+    @property
+    def vacuous(self) -> tuple[Pair, ...]:
+        """Pairs that were offered and met no case in their domain."""
+        return tuple(p for p, t in self.tallies if t.checks and not t.in_domain)
+
+
+Event = (
+    CampaignStarted
+    | PairSkipped
+    | EpochFinished
+    | CounterexampleFound
+    | Unconfirmed
+    | ModelFailed
+    | RoundFinished
+    | CampaignFinished
+)

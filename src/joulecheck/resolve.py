@@ -1,0 +1,114 @@
+"""From a model's name, as a user writes it, to the model.
+
+A name is `prefix:PATTERN` for a registered family, or `module:attribute` for a model
+of the user's own, whose module is imported from the working directory or the
+environment. A name that comes from stored data is only ever compared with these.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from joulecheck.errors import InvalidModel, UnknownName, did_you_mean
+from joulecheck.faults import fault_named, inject
+from joulecheck.model import Subject, family_names, matching, registered
+
+
+@attrs.frozen
+class ModelRef:
+    """How any process can get at a model: its exact name and an injected fault."""
+
+    name: str
+    fault: str | None = None
+
+    def load(self) -> Subject:
+        """The model, with the fault in it if there is one.
+
+        Raises:
+            UnknownName: no model of that name.
+            InvalidModel: it breaks the protocol.
+            NotOffered: the fault cannot be injected in this model.
+        """
+        return _loaded(self)
+
+
+@cache
+def _loaded(ref: ModelRef) -> Subject:
+    prefix, _, name = ref.name.partition(":")
+    if prefix in family_names():
+        subject = registered(prefix, name)
+    else:
+        (subject,) = _own_models(ref.name)
+    return subject if ref.fault is None else inject(subject, fault_named(ref.fault))
+
+
+def models_named(pattern: str) -> list[Subject]:
+    """The models that a user's pattern names, at least one.
+
+    Raises:
+        UnknownName: it matches nothing.
+        InvalidModel: the user's object breaks the protocol or cannot be imported.
+    """
+    prefix, colon, rest = pattern.partition(":")
+    if prefix in family_names():
+        return matching(prefix, rest)
+    if not colon:
+        known = did_you_mean(prefix, family_names())
+        msg = (
+            f"{pattern!r} names no model: write FAMILY:PATTERN ({known}) or "
+            f"MODULE:CLASS for one of your own"
+        )
+        raise UnknownName(msg)
+    return _own_models(pattern)
+
+
+def _own_models(name: str) -> list[Subject]:
+    """A class, an instance, or each of a mapping of factories (`module:ATTRIBUTE:key`)."""
+    module_name, attribute, *key = name.split(":", 2)
+    found = _attribute(_imported(module_name), module_name, attribute)
+    if not isinstance(found, Mapping):
+        return [Subject.of(found, name=name)]
+    keys = key or list(found)
+    unknown = [k for k in keys if k not in found]
+    if unknown:
+        known = did_you_mean(unknown[0], found)
+        raise UnknownName(f"{module_name}:{attribute} has no {unknown[0]!r}: {known}")
+    return [
+        Subject.of(found[k](), name=f"{module_name}:{attribute}:{k}") for k in keys
+    ]
+
+
+def _imported(module_name: str) -> Any:  # noqa: ANN401 - a module of the user's
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name and module_name.split(".")[0] == error.name.split(".")[0]:
+            known = did_you_mean(module_name, family_names())
+            msg = (
+                f"no family and no module is called {module_name!r}: looked in {here} "
+                f"and the environment; families: {known}"
+            )
+            raise UnknownName(msg) from error
+        raise InvalidModel(f"importing {module_name} failed: {error}") from error
+    except Exception as error:
+        msg = f"importing {module_name} failed: {type(error).__name__}: {error}"
+        raise InvalidModel(msg) from error
+
+
+def _attribute(module: Any, module_name: str, attribute: str) -> object:  # noqa: ANN401 - as above
+    if not attribute or not hasattr(module, attribute):
+        public = [name for name in vars(module) if not name.startswith("_")]
+        known = did_you_mean(attribute, public)
+        raise UnknownName(f"module {module_name} has no {attribute!r}: {known}")
+    found: object = getattr(module, attribute)
+    return found
