@@ -1,0 +1,678 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import count, product
+from typing import Any, Final
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import Phase, find, given, settings
+from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
+
+from joulecheck.case import Case, Cases
+from joulecheck.errors import NotOffered, OutsideSpace
+from joulecheck.estimate import Estimate
+from joulecheck.model import Subject
+from joulecheck.reference import load_model
+from joulecheck.space import Bounds, Gene
+from joulecheck.workload import (
+    Elementwise,
+    Function,
+    Gemm,
+    Node,
+    Precision,
+    Subgraph,
+    Totals,
+    nodes_of,
+)
+from joulecheck.workload.columns import Ints, OperatorColumns
+from joulecheck_strategies import (
+    GrowthSpace,
+    PerturbationSpace,
+    PrecisionPairSpace,
+    TotalsSpace,
+    UniformScaleSpace,
+    WorkloadSpace,
+    growths,
+    perturbations,
+    precision_pairs,
+    uniform_scales,
+    workloads,
+)
+from joulecheck_strategies.reading import ReadSpace
+from joulecheck_strategies.tables import UNIFORM_SHARE, draw, value_table
+
+Row = tuple[int, ...]
+Space = ReadSpace[Any]
+
+CHUNK: Final = 1 << 16
+
+NOTHING: Final = Bounds(
+    batch=1,
+    gemm=1,
+    channels=1,
+    image=1,
+    filter=1,
+    stride=1,
+    padding=0,
+    dilation=1,
+    groups=1,
+)
+"""Every dimension is 1; what is left are kinds, edges and functions."""
+
+ONE: Final = WorkloadSpace(kinds=("gemm",), max_nodes=1, bounds=NOTHING)
+PAIRS: Final = (
+    (Precision.INT8, Precision.INT16),
+    (Precision.FP16, Precision.FP32),
+)
+
+TINY: Final[dict[str, Space]] = {
+    "gemms": WorkloadSpace(
+        kinds=("gemm",), max_nodes=2, bounds=attrs.evolve(NOTHING, gemm=2)
+    ),
+    "convolutions": WorkloadSpace(
+        kinds=("conv2d",),
+        max_nodes=1,
+        bounds=attrs.evolve(
+            NOTHING, channels=2, image=2, filter=2, stride=2, padding=1, groups=2
+        ),
+    ),
+    "edges": WorkloadSpace(
+        kinds=("gemm", "elementwise"), precisions=PAIRS[0], max_nodes=2, bounds=NOTHING
+    ),
+    "growths": GrowthSpace(
+        WorkloadSpace(kinds=("gemm",), max_nodes=1, bounds=attrs.evolve(NOTHING, gemm=2)),
+        max_growth=2,
+    ),
+    "perturbations": PerturbationSpace(ONE, ("a", "b")),
+    "uniform scales": UniformScaleSpace(ONE, ("a", "b")),
+    "precision pairs": PrecisionPairSpace(ONE, PAIRS),
+    "totals": TotalsSpace(precisions=PAIRS[1], max_total=5),
+}
+
+each_tiny = pytest.mark.parametrize("space", TINY.values(), ids=TINY)
+
+MODEL: Final = Subject.of(load_model("Google-TPU-v1"))
+REAL: Final[dict[str, Space]] = {
+    "workloads": workloads(MODEL),
+    "growths": growths(MODEL),
+    "perturbations": perturbations(MODEL),
+    "uniform scales": uniform_scales(MODEL),
+    "precision pairs": precision_pairs(MODEL),
+    "totals": TotalsSpace(MODEL.precisions, constants=MODEL.machine.constants),
+    "every precision": WorkloadSpace(precisions=tuple(Precision)),
+    "gemms only": WorkloadSpace(kinds=("gemm",), max_nodes=3),
+    "elementwise, then conv": WorkloadSpace(kinds=("elementwise", "conv2d")),
+}
+
+each_real = pytest.mark.parametrize("space", REAL.values(), ids=REAL)
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def all_rows(space: Space) -> Iterator[Ints]:
+    """Every row of genes within the bounds, canonical or not, in chunks."""
+    sizes = [gene.high - gene.low + 1 for gene in space.genes]
+    total = int(np.prod(sizes))
+    for start in range(0, total, CHUNK):
+        flat = np.arange(start, min(start + CHUNK, total))
+        values = np.unravel_index(flat, sizes)
+        yield np.asfortranarray(np.stack(values, axis=1) + space.plainest)
+
+
+def raw_rows(space: Space, size: int, seed: int = 0) -> Ints:
+    """Rows drawn evenly within the bounds, most of them not canonical."""
+    random = rng(seed)
+    columns = [random.integers(gene.low, gene.high + 1, size) for gene in space.genes]
+    return np.asfortranarray(np.stack(columns, axis=1))
+
+
+def small_rows(space: Space, size: int, seed: int = 0) -> Ints:
+    """The same with small dimensions, so that later nodes often fit earlier ones."""
+    random = rng(seed)
+    columns = [
+        random.integers(gene.low, min(gene.high, gene.low + 2) + 1, size)
+        for gene in space.genes
+    ]
+    return np.asfortranarray(np.stack(columns, axis=1))
+
+
+def as_set(rows: Ints) -> set[Row]:
+    return {tuple(row) for row in rows.tolist()}
+
+
+def reachable(space: Space) -> set[Row]:
+    """What the strategy can draw: `read` with every sequence of values it may take."""
+    found = set()
+    path: list[list[int]] = []  # of each gene taken: its value and its highest
+    while True:
+        found.add(space.genes_of(space.read(_following(space, path))))
+        while path and path[-1][0] == path[-1][1]:
+            path.pop()
+        if not path:
+            return found
+        path[-1][0] += 1
+
+
+def _following(space: Space, path: list[list[int]]) -> Callable[[str], int]:
+    places = count()
+
+    def take(name: str) -> int:
+        place, gene = next(places), space.genes[space.column[name]]
+        if place == len(path):
+            path.append([gene.low, gene.high])
+        return path[place][0]
+
+    return take
+
+
+class TestOneSetOfCases:
+    """Both front doors of a space reach the same cases, shown by enumeration."""
+
+    @each_tiny
+    def test_all_rows_are_the_cases_that_the_strategy_reaches(self, space: Space) -> None:
+        found: set[Row] = set().union(
+            *(as_set(space.canonical(rows)) for rows in all_rows(space))
+        )
+
+        assert found == reachable(space)
+
+    @each_tiny
+    def test_the_sampler_reaches_all_of_them_and_no_others(self, space: Space) -> None:
+        expected = reachable(space)
+        random, found = rng(), set[Row]()
+        for _ in range(256):
+            found |= as_set(space.sample(random, 1 << 12))
+            if found >= expected:
+                break
+
+        assert found == expected
+
+    @pytest.mark.parametrize("name", ["edges", "growths", "precision pairs", "totals"])
+    def test_hypothesis_draws_all_of_them_until_it_is_exhausted(self, name: str) -> None:
+        space, found = TINY[name], set[Row]()
+
+        @settings(max_examples=20_000, phases=[Phase.generate])
+        @given(space.strategy())
+        def collect(case: Any) -> None:  # noqa: ANN401 - any kind of case
+            found.add(space.genes_of(case))
+
+        collect()
+
+        assert found == reachable(space)
+
+    @each_tiny
+    def test_no_two_canonical_rows_are_one_case(self, space: Space) -> None:
+        rows = sorted(reachable(space))
+        cases = [space.build(row) for row in rows]
+
+        assert [space.genes_of(case) for case in cases] == rows
+        assert all(a != b for a, b in zip(cases[1:], cases, strict=False))
+
+
+class TestCanonicalRows:
+    """A row and its case determine each other."""
+
+    @each_real
+    def test_sampled_rows_are_canonical(self, space: Space) -> None:
+        rows = space.sample(rng(), 4096)
+
+        np.testing.assert_array_equal(space.canonical(rows), rows)
+
+    @each_real
+    def test_sampled_genes_are_in_range(self, space: Space) -> None:
+        rows = space.sample(rng(), 4096)
+        low = [gene.low for gene in space.genes]
+        high = [gene.high for gene in space.genes]
+
+        assert (rows >= low).all()
+        assert (rows <= high).all()
+
+    @each_real
+    def test_sampled_cases_come_back_to_their_rows(self, space: Space) -> None:
+        rows = space.sample(rng(), 256)
+        found = [space.genes_of(space.build(row)) for row in rows]
+
+        assert found == [tuple(row) for row in rows.tolist()]
+
+    @each_real
+    @pytest.mark.parametrize("of", [raw_rows, small_rows])
+    def test_any_row_has_the_canonical_form_of_its_case(
+        self, space: Space, of: Callable[[Space, int], Ints]
+    ) -> None:
+        rows = of(space, 256)
+        canonical = space.canonical(rows)
+        found = [space.genes_of(space.build(row)) for row in rows]
+
+        assert found == [tuple(row) for row in canonical.tolist()]
+
+    @each_real
+    def test_canonical_leaves_its_argument_alone(self, space: Space) -> None:
+        rows = raw_rows(space, 64)
+        before = rows.copy()
+        space.canonical(rows)
+
+        np.testing.assert_array_equal(rows, before)
+
+
+class TestOutsideSpace:
+    """Cases that a space cannot write are refused."""
+
+    SPACE: Final = WorkloadSpace(kinds=("gemm",), max_nodes=2, bounds=Bounds(gemm=8))
+
+    @pytest.mark.parametrize(
+        "case",
+        [
+            Case(Gemm(m=9, n=1, k=1)),
+            Case(Gemm(m=1, n=1, k=1), Precision.INT8),
+            Case(Elementwise(Function.RELU, (1,))),
+            Case(Totals(ops=1, bytes=1)),
+            Case(Subgraph.chain(*[Gemm(m=1, n=1, k=1)] * 3)),
+            Case(
+                Subgraph([Node(Gemm(m=1, n=1, k=1)), Node(Gemm(m=1, n=1, k=1), (None, 0))])
+            ),
+        ],
+        ids=["bound", "precision", "kind", "totals", "nodes", "edge"],
+    )
+    def test_names_the_case_and_the_space(self, case: Case) -> None:
+        with pytest.raises(OutsideSpace, match="is outside WorkloadSpace"):
+            self.SPACE.genes_of(case)
+
+
+class TestArrays:
+    """A batch of rows says the same as the cases that are built one by one."""
+
+    @each_real
+    @pytest.mark.parametrize("of", [raw_rows, small_rows])
+    def test_batch_holds_the_cases_of_its_rows(
+        self, space: Space, of: Callable[[Space, int], Ints]
+    ) -> None:
+        rows = space.canonical(of(space, 64))
+        batch = space.batch(rows)
+
+        assert len(batch) == 64
+        assert [batch[i] for i in range(64)] == [space.build(row) for row in rows]
+
+    @pytest.mark.parametrize("name", ["workloads", "every precision", "gemms only"])
+    def test_columns_of_small_rows_are_exact(self, name: str) -> None:
+        space = REAL[name]
+        rows = small_rows(space, 512)
+        built = Cases.of([space.build(row) for row in rows])
+        batch = space.batch(rows)
+
+        assert isinstance(batch, Cases)
+        assert same_columns(batch.operators, built.operators, rtol=0)
+
+    @pytest.mark.parametrize("name", ["workloads", "every precision", "gemms only"])
+    @pytest.mark.parametrize("canonical", [False, True])
+    def test_columns_of_any_rows_are_right_to_the_last_bits(
+        self,
+        name: str,
+        canonical: bool,  # noqa: FBT001 - a parameter
+    ) -> None:
+        space = REAL[name]
+        rows = space.sample(rng(), 512) if canonical else raw_rows(space, 512)
+        built = Cases.of([space.build(row) for row in rows])
+        batch = space.batch(rows)
+
+        assert isinstance(batch, Cases)
+        assert same_columns(batch.operators, built.operators, rtol=4 * 2**-52)
+        assert batch.precision.tolist() == built.precision.tolist()
+
+    def test_growths_of_any_rows_have_the_columns_of_both_workloads(self) -> None:
+        space = growths(MODEL)
+        rows = space.canonical(small_rows(space, 512))
+        batch, built = space.batch(rows), [space.build(row) for row in rows]
+        smaller = Cases.of([pair.smaller for pair in built])
+        larger = Cases.of([pair.larger for pair in built])
+
+        assert same_columns(batch.smaller.operators, smaller.operators, rtol=0)
+        assert same_columns(batch.larger.operators, larger.operators, rtol=0)
+
+    def test_perturbations_have_the_factors_of_their_cases(self) -> None:
+        space = perturbations(MODEL)
+        rows = space.sample(rng(), 512)
+        batch, built = space.batch(rows), [space.build(row) for row in rows]
+        found = [
+            {name: f[index] for name, f in batch.scales.items() if f[index] != 1}
+            for index in range(512)
+        ]
+
+        assert found == [case.scale for case in built]
+
+    @each_real
+    def test_nodes_are_counted(self, space: Space) -> None:
+        rows = space.sample(rng(), 256)
+        cases = [space.build(row).questions[0].case for row in rows]
+
+        assert space.nodes(rows).tolist() == [
+            max(1, len(nodes_of(case.workload))) for case in cases
+        ]
+
+
+def same_columns(found: OperatorColumns, expected: OperatorColumns, rtol: float) -> bool:
+    """Whether all fields agree, flags and indices exactly."""
+    for field in attrs.fields(OperatorColumns):
+        a, b = getattr(found, field.name), getattr(expected, field.name)
+        tolerance = rtol if a.dtype == np.float64 else 0
+        np.testing.assert_allclose(a, b, rtol=tolerance, atol=0, err_msg=field.name)
+    return True
+
+
+class TestChoices:
+    """A row as the choice sequence of its case."""
+
+    @each_real
+    def test_hypothesis_replays_them_to_the_same_case(self, space: Space) -> None:
+        rows = space.sample(rng(), 24)
+        found = [replayed(space, row) for row in rows.tolist()]
+
+        assert found == [space.build(row) for row in rows]
+
+    @each_tiny
+    def test_hypothesis_replays_every_tiny_row(self, space: Space) -> None:
+        rows = sorted(reachable(space))[::17]
+
+        assert [replayed(space, row) for row in rows] == [space.build(r) for r in rows]
+
+
+def replayed(space: Space, row: Any) -> Any:  # noqa: ANN401 - any kind of case
+    """The first case that Hypothesis tries when it is handed this row."""
+    database = InMemoryExampleDatabase()
+    database.save(b"row.secondary", choices_to_bytes(space.choices(row)))
+    tried: list[Any] = []
+
+    def note(case: Any) -> bool:  # noqa: ANN401 - any kind of case
+        tried.append(case)
+        return True
+
+    find(
+        space.strategy(),
+        note,
+        database_key=b"row",
+        settings=settings(
+            settings(derandomize=True), database=database, phases=[Phase.reuse]
+        ),
+    )
+    return tried[0]
+
+
+class TestSampler:
+    """The numpy sampler."""
+
+    @each_real
+    def test_a_seed_gives_the_same_rows(self, space: Space) -> None:
+        once, again = (space.sample(rng(7), 512) for _ in range(2))
+
+        np.testing.assert_array_equal(once, again)
+
+    @each_real
+    def test_another_seed_gives_other_rows(self, space: Space) -> None:
+        assert not np.array_equal(space.sample(rng(7), 64), space.sample(rng(8), 64))
+
+    def test_every_value_of_a_gene_that_has_few_comes_up(self) -> None:
+        space = WorkloadSpace(precisions=tuple(Precision))
+        rows = space.sample(rng(), 1 << 16)
+        few = {
+            gene.name: set(range(gene.low, gene.high + 1))
+            for gene in space.genes
+            if gene.name.startswith(("2.", "3.", "precision")) and gene.high < 16
+        }
+        found = {name: set(rows[:, space.column[name]].tolist()) for name in few}
+
+        assert len(few) == 1 + 2 * 12
+        assert found == few
+
+    def test_all_kinds_and_many_sizes_of_graphs_occur(self) -> None:
+        space = WorkloadSpace()
+        rows = space.sample(rng(), 1 << 14)
+        sizes = set(space.nodes(rows).tolist())
+
+        assert sizes == set(range(1, 9))
+
+    def test_second_operands_inside_occur(self) -> None:
+        space = WorkloadSpace()
+        batch = space.batch(space.sample(rng(), 1 << 14))
+
+        assert batch.operators.weight_is_internal.sum() > 100
+
+
+class TestDraw:
+    """Values of one gene."""
+
+    GENE: Final = Gene("size", 1, 700)
+
+    def test_every_value_of_a_gene_comes_up(self) -> None:
+        table = value_table(self.GENE, (), ())
+        values = draw(rng(), self.GENE, table, 1 << 18)
+
+        assert set(values.tolist()) == set(range(1, 701))
+
+    def test_even_a_table_of_one_value_leaves_the_others_their_share(self) -> None:
+        values = draw(rng(), self.GENE, np.ones(8, dtype=np.int64), 1 << 18)
+
+        assert set(values.tolist()) == set(range(1, 701))
+        assert abs(np.mean(values != 1) / UNIFORM_SHARE - 1) < 0.05
+
+    @pytest.mark.parametrize(
+        "gene", [Gene("a", 0, 0), Gene("b", 0, 31), Gene("c", 5, 90), Gene("d", 1, 1 << 48)]
+    )
+    def test_tables_and_draws_stay_within_the_gene(self, gene: Gene) -> None:
+        table = value_table(gene, (3, 77, 1 << 50), (4, 16))
+        values = draw(rng(), gene, table, 4096)
+
+        assert gene.low <= table.min() <= table.max() <= gene.high
+        assert gene.low <= values.min() <= values.max() <= gene.high
+
+    def test_no_table_is_changed_by_drawing(self) -> None:
+        table = value_table(self.GENE, (), ())
+        before = table.copy()
+        draw(rng(), self.GENE, table, 4096)
+
+        np.testing.assert_array_equal(table, before)
+
+
+class TestCorners:
+    """Where models break is where the sampler looks first."""
+
+    PRIMES: Final = (2, 3, 5, 7, 11, 13, 17, 31, 61, 127, 251, 509, 1021, 2039, 4093)
+
+    @staticmethod
+    def sampled(space: WorkloadSpace, name: str) -> set[int]:
+        return set(space.sample(rng(), 1 << 17)[:, space.column[name]].tolist())
+
+    def test_one_powers_of_two_and_primes_are_drawn(self) -> None:
+        powers = {(1 << p) + step for p in range(1, 17) for step in (-1, 0, 1)}
+        expected = {1, *powers, *self.PRIMES, 8191, 65521} - {65537}
+
+        assert expected - self.sampled(WorkloadSpace(), "0.m") == set()
+
+    def test_quanta_of_the_machine_and_their_neighbours_are_drawn(self) -> None:
+        quanta = (12, 192, 4096)
+        expected = {
+            q * times + step
+            for q, times in product(quanta, (1, 2, 3, 5))
+            for step in (-1, 0, 1)
+        }
+
+        assert expected - self.sampled(WorkloadSpace(quanta=quanta), "0.k") == set()
+
+    def test_constants_of_the_machine_and_their_neighbours_are_drawn(self) -> None:
+        constants = (60, 1280, 49_152, 1 << 40)
+        expected = {c + step for c in constants[:3] for step in (-1, 0, 1)}
+
+        assert expected - self.sampled(WorkloadSpace(constants=constants), "0.n") == set()
+
+    def test_those_of_the_model_are_handed_on(self, reference: Subject) -> None:
+        space = workloads(reference)
+
+        assert isinstance(space, WorkloadSpace)
+        assert space.constants == reference.machine.constants
+        assert space.quanta == reference.machine.quanta
+        assert set(reference.machine.quanta) - self.sampled(space, "0.m") == set()
+
+
+class TestGrowth:
+    """Ordered pairs of workloads."""
+
+    SIZES: Final = ("macs", "ops", "bytes")
+    ROLES: Final = ("input", "weight", "output", "internal")
+
+    @pytest.mark.parametrize("of", [GrowthSpace.sample, "small"])
+    def test_nothing_shrinks(self, of: Any) -> None:  # noqa: ANN401 - a parameter
+        space = growths(MODEL)
+        if of == "small":
+            rows = space.canonical(small_rows(space, 1 << 15))
+        else:
+            rows = space.sample(rng(), 1 << 15)
+        batch = space.batch(rows)
+        shrunk = {
+            name: int((getattr(batch.smaller, name) > getattr(batch.larger, name)).sum())
+            for name in self.SIZES
+        } | {
+            role: int(
+                (
+                    getattr(batch.smaller.traffic, role)
+                    > getattr(batch.larger.traffic, role)
+                ).sum()
+            )
+            for role in self.ROLES
+        }
+
+        assert shrunk == dict.fromkeys((*self.SIZES, *self.ROLES), 0)
+
+    def test_most_pairs_grow(self) -> None:
+        space = growths(MODEL)
+        rows = space.sample(rng(), 4096)
+        grown = [space.build(row).grown for row in rows]
+
+        assert sum(name != "" for name in grown) > 2048
+
+    def test_a_pair_that_does_not_grow_is_one_case_twice(self) -> None:
+        space = growths(MODEL)
+        pairs = [space.build(row) for row in small_rows(space, 2048)]
+        still = [pair for pair in pairs if pair.grown == ""]
+
+        assert still
+        assert all(pair.smaller == pair.larger for pair in still)
+
+    def test_only_the_named_dimension_grows(self) -> None:
+        space = growths(MODEL)
+        rows = space.sample(rng(), 512)
+        for pair in (space.build(row) for row in rows):
+            before = space.workloads.genes_of(pair.smaller)
+            after = space.workloads.encode(pair.larger)
+            names = [gene.name for gene in space.workloads.genes]
+            moved = [
+                name
+                for name, value in zip(names, before, strict=True)
+                if after.get(name, space.workloads.genes[space.column[name]].low) != value
+            ]
+
+            assert moved == ([pair.grown] if pair.grown else [])
+
+    def test_the_shapes_of_every_node_only_grow(self) -> None:
+        space = growths(MODEL)
+        for pair in (space.build(row) for row in small_rows(space, 1024)):
+            nodes = zip(
+                nodes_of(pair.smaller.workload), nodes_of(pair.larger.workload), strict=True
+            )
+            for old, new in nodes:
+                assert old.sources == new.sources
+                assert all(
+                    map(int.__le__, old.operator.output_shape, new.operator.output_shape)
+                )
+
+
+class TestSmallerGraphs:
+    """Moves of the reducer that leave nodes out."""
+
+    @pytest.mark.parametrize(
+        "name", ["workloads", "growths", "perturbations", "gemms only"]
+    )
+    def test_are_canonical_and_have_fewer_nodes(self, name: str) -> None:
+        space = REAL[name]
+        rows = space.sample(rng(), 512)
+        large = rows[space.nodes(rows) > 2][:16]
+        for row in large:
+            smaller = space.smaller_graphs(row)
+
+            assert len(smaller)
+            assert (space.nodes(smaller) < space.nodes(row[None])).all()
+            np.testing.assert_array_equal(space.canonical(smaller), smaller)
+
+    def test_a_single_operator_has_none(self) -> None:
+        space = WorkloadSpace()
+
+        assert space.smaller_graphs(space.plainest.tolist()).shape == (0, len(space.genes))
+
+    def test_a_chain_loses_each_of_its_parts(self) -> None:
+        space = WorkloadSpace()
+        first, second = Gemm(m=2, n=3, k=5), Gemm(m=2, n=7, k=3)
+        row = space.genes_of(Case(Subgraph.chain(first, second)))
+        smaller = [space.build(r) for r in space.smaller_graphs(row)]
+
+        assert set(smaller) == {Case(first), Case(second)}
+
+
+class TestForModel:
+    """The spaces that a model asks for."""
+
+    class Totals:
+        """Answers for totals, at one precision, without coefficients."""
+
+        name = "totals only"
+        operators = ("totals",)
+        precisions = (Precision.FP32,)
+
+        def estimate(self, case: Case, scale: object = None) -> Estimate:
+            del scale
+            return Estimate(energy=float(case.ops))
+
+    class Gemms:
+        """Answers for single GEMMs of up to 64."""
+
+        name = "small gemms"
+        operators = ("gemm",)
+        precisions = (Precision.INT8,)
+        bounds = Bounds(gemm=64)
+
+        def estimate(self, case: Case, scale: object = None) -> Estimate:
+            del scale
+            return Estimate(energy=float(case.macs))
+
+    def test_totals_are_drawn_for_a_model_of_totals(self) -> None:
+        space = workloads(Subject.of(self.Totals))
+
+        assert isinstance(space, TotalsSpace)
+
+    @pytest.mark.parametrize(
+        "space", [growths, perturbations, uniform_scales, precision_pairs]
+    )
+    def test_totals_offer_no_other_space(self, space: Callable[[Subject], Any]) -> None:
+        with pytest.raises(NotOffered, match="totals only"):
+            space(Subject.of(self.Totals))
+
+    @pytest.mark.parametrize("space", [perturbations, uniform_scales])
+    def test_no_coefficients_offer_no_perturbation(
+        self, space: Callable[[Subject], Any]
+    ) -> None:
+        with pytest.raises(NotOffered, match="small gemms declares no coefficient"):
+            space(Subject.of(self.Gemms))
+
+    def test_one_precision_offers_no_pairs(self) -> None:
+        with pytest.raises(NotOffered, match="small gemms computes in INT8"):
+            precision_pairs(Subject.of(self.Gemms))
+
+    def test_declarations_bound_what_is_drawn(self) -> None:
+        space = workloads(Subject.of(self.Gemms))
+        cases = [space.build(row) for row in space.sample(rng(), 256)]
+
+        assert {type(case.workload) for case in cases} == {Gemm}
+        assert {case.precision for case in cases} == {Precision.INT8}
+        assert (
+            max(case.workload.m for case in cases if isinstance(case.workload, Gemm)) <= 64
+        )
