@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import attrs
 
 from joulecheck.workload import Precision
+
+
+def _as_homes(operands: Iterable[str]) -> frozenset[str]:
+    return frozenset(operands)
 
 
 @attrs.frozen
@@ -17,7 +21,7 @@ class Memory:
     """Byte a second."""
     capacity: int | None = None
     """Byte."""
-    homes: frozenset[str] = attrs.field(default=frozenset(), converter=frozenset)
+    homes: frozenset[str] = attrs.field(default=frozenset(), converter=_as_homes)
     """The operands whose external copy lies here: "input", "weight", "output"."""
 
 
