@@ -25,7 +25,8 @@ def at_most(smaller: Floats, larger: Floats, tolerance: float = ROUNDING) -> Flo
 
 def least(margins: Iterable[Floats], size: int) -> Floats:
     """The least of several margins of each case; NaN only where all are."""
-    return np.fmin.reduce([np.full(size, np.nan), *margins])
+    found: Floats = np.fmin.reduce([np.full(size, np.nan), *margins])
+    return found
 
 
 def _scale(one: Floats, other: Floats) -> Floats:

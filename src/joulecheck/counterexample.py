@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from functools import cache
 from typing import Any, Final
@@ -19,7 +19,7 @@ import cattrs
 import numpy as np
 from cattrs.errors import BaseValidationError
 
-from joulecheck.case import AnyCase, Cases
+from joulecheck.case import AnyCase, Case, Cases
 from joulecheck.errors import CorpusError, JoulecheckError
 from joulecheck.model import Subject
 from joulecheck.structured import by_name, explained, strict_converter, tagged_union
@@ -53,6 +53,14 @@ class Numbers:
     """What the model raised instead."""
 
 
+def _as_genes(genes: Iterable[int]) -> tuple[int, ...]:
+    return tuple(genes)
+
+
+def _as_numbers(numbers: Iterable[Numbers]) -> tuple[Numbers, ...]:
+    return tuple(numbers)
+
+
 @attrs.frozen(kw_only=True)
 class Counterexample:
     """A violation: the model, the property, the minimal case and the numbers."""
@@ -60,10 +68,10 @@ class Counterexample:
     model: str
     property: str
     case: AnyCase
-    genes: tuple[int, ...] = attrs.field(converter=tuple)
+    genes: tuple[int, ...] = attrs.field(converter=_as_genes)
     margin: float
     """Below 0, relative."""
-    numbers: tuple[Numbers, ...] = attrs.field(converter=tuple)
+    numbers: tuple[Numbers, ...] = attrs.field(converter=_as_numbers)
     seed: int | None = None
     minimality: Minimality = Minimality.UNPROVEN
     fault: str | None = None
@@ -85,7 +93,7 @@ def numbers_of(model: Subject, case: AnyCase) -> list[Numbers]:
     return [_ask(model, *question) for question in case.questions]
 
 
-def _ask(model: Subject, role: str, case: Any, scale: Mapping[str, float]) -> Numbers:  # noqa: ANN401
+def _ask(model: Subject, role: str, case: Case, scale: Mapping[str, float]) -> Numbers:
     scales = {name: np.array([factor]) for name, factor in scale.items()}
     answers = model.one_by_one.ask(Cases.of([case]), scales)
 

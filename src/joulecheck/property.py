@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from importlib.metadata import entry_points
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import attrs
 import numpy as np
@@ -67,9 +67,7 @@ class Violated(AssertionError):
         margin: how far below 0 its margin is.
     """
 
-    def __init__(
-        self, law: Property, model: str, case: AnyCase, margin: float
-    ) -> None:
+    def __init__(self, law: Property, model: str, case: AnyCase, margin: float) -> None:
         """Say what was violated, by which case, and by how much."""
         self.property_id = law.id
         self.model = model
@@ -106,7 +104,7 @@ class Property(ABC):
         """
 
     @abstractmethod
-    def margin(self, model: Subject, cases: Batch) -> Floats:
+    def margin(self, model: Subject, cases: Any) -> Floats:  # noqa: ANN401 - a law asks for its own kind of batch
         """(n,) margins of a batch. `model.ask` decides how the model is called."""
 
     def margin_of(self, model: Subject, case: AnyCase) -> float:
@@ -190,7 +188,8 @@ def property_named(name: str) -> Property:
     """
     laws = installed()
     if name not in laws:
-        raise UnknownName(f"no property is called {name!r}: {did_you_mean(name, laws)}")
+        msg = f"no property is called {name!r}: {did_you_mean(name, laws)}"
+        raise UnknownName(msg)
     return laws[name]
 
 
@@ -203,8 +202,8 @@ def selected(select: Sequence[str], ignore: Sequence[str]) -> list[Property]:
     laws = installed()
     for prefix in (*select, *ignore):
         if not any(law_id.startswith(prefix) for law_id in laws):
-            known = did_you_mean(prefix, laws)
-            raise UnknownName(f"no property starts with {prefix!r}: {known}")
+            msg = f"no property starts with {prefix!r}: {did_you_mean(prefix, laws)}"
+            raise UnknownName(msg)
     return [
         law
         for law_id, law in laws.items()

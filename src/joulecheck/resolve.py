@@ -79,10 +79,9 @@ def _own_models(name: str) -> list[Subject]:
     unknown = [k for k in keys if k not in found]
     if unknown:
         known = did_you_mean(unknown[0], found)
-        raise UnknownName(f"{module_name}:{attribute} has no {unknown[0]!r}: {known}")
-    return [
-        Subject.of(found[k](), name=f"{module_name}:{attribute}:{k}") for k in keys
-    ]
+        msg = f"{module_name}:{attribute} has no {unknown[0]!r}: {known}"
+        raise UnknownName(msg)
+    return [Subject.of(found[k](), name=f"{module_name}:{attribute}:{k}") for k in keys]
 
 
 def _imported(module_name: str) -> Any:  # noqa: ANN401 - a module of the user's
@@ -92,14 +91,15 @@ def _imported(module_name: str) -> Any:  # noqa: ANN401 - a module of the user's
     try:
         return importlib.import_module(module_name)
     except ModuleNotFoundError as error:
-        if error.name and module_name.split(".")[0] == error.name.split(".")[0]:
+        if error.name and module_name.partition(".")[0] == error.name.partition(".")[0]:
             known = did_you_mean(module_name, family_names())
             msg = (
                 f"no family and no module is called {module_name!r}: looked in {here} "
                 f"and the environment; families: {known}"
             )
             raise UnknownName(msg) from error
-        raise InvalidModel(f"importing {module_name} failed: {error}") from error
+        msg = f"importing {module_name} failed: {error}"
+        raise InvalidModel(msg) from error
     except Exception as error:
         msg = f"importing {module_name} failed: {type(error).__name__}: {error}"
         raise InvalidModel(msg) from error
@@ -108,7 +108,9 @@ def _imported(module_name: str) -> Any:  # noqa: ANN401 - a module of the user's
 def _attribute(module: Any, module_name: str, attribute: str) -> object:  # noqa: ANN401 - as above
     if not attribute or not hasattr(module, attribute):
         public = [name for name in vars(module) if not name.startswith("_")]
-        known = did_you_mean(attribute, public)
-        raise UnknownName(f"module {module_name} has no {attribute!r}: {known}")
+        msg = (
+            f"module {module_name} has no {attribute!r}: {did_you_mean(attribute, public)}"
+        )
+        raise UnknownName(msg)
     found: object = getattr(module, attribute)
     return found

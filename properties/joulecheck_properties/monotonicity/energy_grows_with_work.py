@@ -30,9 +30,10 @@ class EnergyGrowsWithWork(Property):
     Domain:
         Pairs in which the larger workload contains the smaller: the edges of the graph
         stay, no size shrinks and the operations grow. Not R, S, stride, dilation or
-        groups (a depthwise convolution may gain channels, with as many filters each): with H = 7 and no padding the MACs for R = 1..7 are
-        49 144 225 256 225 144 49. A mapper that allows perfect factors only, or that
-        optimises something else, is not monotone and declares an exemption.
+        groups (a depthwise convolution may gain channels, with as many filters each):
+        with H = 7 and no padding the MACs for R = 1..7 are 49 144 225 256 225 144 49. A
+        mapper that allows perfect factors only, or that optimises something else, is
+        not monotone and declares an exemption.
 
     Tolerance:
         1e-9, for sums in another order.

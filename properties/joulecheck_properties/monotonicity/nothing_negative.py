@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from joulecheck.case import Case, Cases
-from joulecheck.model import Offer, Subject
+from joulecheck.model import Subject
 from joulecheck.property import Planted, Property
 from joulecheck.space import CaseSpace
 from joulecheck.workload import Gemm
@@ -69,4 +69,5 @@ class NothingNegative(Property):
 
 def _least_share(quantities: list[Floats]) -> Floats:
     largest = np.fmax.reduce([np.abs(q) for q in quantities])
-    return np.fmin.reduce(quantities) / np.where(largest == 0, 1.0, largest)
+    least_of_all: Floats = np.fmin.reduce(quantities)
+    return least_of_all / np.where(largest == 0, 1.0, largest)

@@ -76,4 +76,5 @@ def _finite(answers: Answers, offers: frozenset[Offer]) -> Bools:
         *answers.latency_terms.values(),
     ]
     finite = [np.ones(len(answers), dtype=bool), *map(np.isfinite, quantities)]
-    return np.logical_and.reduce(finite)
+    found: Bools = np.logical_and.reduce(finite)
+    return found

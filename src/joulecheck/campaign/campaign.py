@@ -184,6 +184,4 @@ class Campaign:
             yield Unconfirmed(pair, outcome.unconfirmed)
         if outcome.counterexample is not None:
             ended.add(pair)
-            yield CounterexampleFound(
-                outcome.counterexample, outcome.seconds_to_minimal
-            )
+            yield CounterexampleFound(outcome.counterexample, outcome.seconds_to_minimal)

@@ -14,8 +14,7 @@ LOG_DIGITS = 9
 
 @attrs.frozen(eq=False)
 class Plainness:
-    """The keys of some rows: fewest nodes, fewest fields off their minimum, smallest
-    sum of logarithms, then lexicographic."""
+    """The keys of some rows, in the order in which they count; then lexicographic."""
 
     rows: Ints
     nodes: Ints
@@ -53,7 +52,7 @@ class Plainness:
             (self.off_minimum, other.off_minimum[0]),
             (self.size, other.size[0]),
         )
-        plainer = less & differs.any(axis=1)
+        plainer: Bools = less & differs.any(axis=1)
         for mine, theirs in reversed(keys):
             plainer = (mine < theirs) | ((mine == theirs) & plainer)
         return plainer

@@ -167,8 +167,9 @@ class _Search:
             self.least = np.fmin(self.least, margins[known].min())
         failing = rows[margins < 0]
         on_batch(FOLLOW_UP)
-        order = Plainness.of(self.space, failing).order() if len(failing) else []
-        for index in order[:CONFIRMED]:
+        if not len(failing):
+            return None
+        for index in Plainness.of(self.space, failing).order()[:CONFIRMED]:
             case = self.space.build(failing[index].tolist())
             if self._fails(case):
                 found: Ints = failing[index]

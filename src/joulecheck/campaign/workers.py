@@ -18,6 +18,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Protocol, Self
@@ -170,9 +171,9 @@ class Pool:
     ) -> None:
         """Stop the workers, at once after an error."""
         if error is None:
-            self._pool.close()
+            self._pool.close()  # type: ignore[no-untyped-call]  # Pebble's, which is half typed
         else:
-            self._pool.stop()
+            self._pool.stop()  # type: ignore[no-untyped-call]  # likewise
         self._pool.join()
         self._folder.cleanup()
 
@@ -192,9 +193,7 @@ class Pool:
                 yield outcomes.pop(following)
                 following += 1
 
-    def _fill(
-        self, waiting: deque[tuple[int, Job]], running: dict[int, _Running]
-    ) -> None:
+    def _fill(self, waiting: deque[tuple[int, Job]], running: dict[int, _Running]) -> None:
         for slot in range(self._workers):
             if slot not in running and waiting:
                 place, job = waiting.popleft()
@@ -302,7 +301,7 @@ def _work(job: Job, slot: int) -> Searched:
     model = job.ref.load()
     if job.one_by_one:
         model = model.one_by_one
-    beat: Callable[[int], None] = lambda row: board.beat(slot, row)  # noqa: E731
+    beat = partial(board.beat, slot)
     model = attrs.evolve(model, heartbeat=beat)
     return search(
         job.unit,
