@@ -33,7 +33,7 @@ def workloads(model: Subject) -> WorkloadSpace | TotalsSpace:
 def _graphs(model: Subject) -> WorkloadSpace:
     kinds = tuple(kind for kind in NATURES if kind in model.operators)
     if not kinds:
-        msg = f"{model.name} answers for {', '.join(model.operators)} only"
+        msg = f"it answers for {', '.join(sorted(model.operators))} only"
         raise NotOffered(msg)
     return WorkloadSpace(
         kinds=kinds,
@@ -74,7 +74,7 @@ def uniform_scales(model: Subject) -> UniformScaleSpace:
 
 def _energy_coefficients(model: Subject) -> tuple[str, ...]:
     if not model.energy_coefficients:
-        msg = f"{model.name} declares no coefficient whose unit is in J or W"
+        msg = "it declares no coefficient whose unit is in J or W"
         raise NotOffered(msg)
     return model.energy_coefficients
 
@@ -94,6 +94,6 @@ def precision_pairs(
     supported = tuple(pair for pair in pairs if set(pair) <= set(model.precisions))
     if not supported:
         names = ", ".join(p.name for p in model.precisions)
-        msg = f"{model.name} computes in {names}: no two that the law compares"
+        msg = f"the law compares no two of its precisions, {names}"
         raise NotOffered(msg)
     return PrecisionPairSpace(_graphs(model), supported)

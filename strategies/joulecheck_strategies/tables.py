@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
+import attrs
 import numpy as np
 
 from joulecheck.space import Gene
 from joulecheck.workload.columns import Ints
 
 TABLE_SIZE: Final = 4096
-UNIFORM_SHARE: Final = 1 / 16
+UNIFORM_SHARE: Final = TABLE_SIZE / (1 << 16)
 """Share drawn uniformly, so that every value of a gene has positive probability."""
 
 SMALL_RANGE: Final = 32
@@ -48,17 +49,48 @@ def value_table(gene: Gene, constants: tuple[int, ...], quanta: tuple[int, ...])
     return np.concatenate([corners, np.rint(smooth).astype(np.int64) + gene.low - 1])
 
 
+@attrs.frozen(eq=False)
+class Tables:
+    """Several genes and their tables, to draw a block of values in few calls."""
+
+    low: Ints
+    high: Ints
+    values: Ints
+    """(genes, TABLE_SIZE)"""
+
+    @classmethod
+    def of(cls, genes: Sequence[Gene], tables: Sequence[Ints]) -> Tables:
+        """The genes and their tables; one of another size is stretched."""
+        low, high = np.array([(gene.low, gene.high) for gene in genes]).T
+        return cls(low, high, np.stack([np.resize(t, TABLE_SIZE) for t in tables]))
+
+
 def draw(rng: np.random.Generator, gene: Gene, table: Ints, size: int) -> Ints:
     """`size` values of `gene`, from its table or, for a small share, uniformly."""
-    values = table[rng.integers(0, len(table), size)]
-    uniform = rng.random(size) < UNIFORM_SHARE
-    values[uniform] = rng.integers(gene.low, gene.high + 1, int(uniform.sum()))
+    return draw_all(rng, Tables.of([gene], [table]), size)[0]
+
+
+def draw_all(rng: np.random.Generator, tables: Tables, size: int) -> Ints:
+    """(genes, size) values of several genes, as `draw` gives them for one.
+
+    Each value takes 16 random bits: 12 choose from its table, and where the other 4
+    are all 0 it is drawn uniformly instead.
+    """
+    count = len(tables.values)
+    bits = rng.integers(0, 1 << 16, (count, size), dtype=np.uint16)
+    values = np.empty((count, size), dtype=np.int64)
+    for table, chosen, found in zip(tables.values, bits % TABLE_SIZE, values, strict=True):
+        table.take(chosen, out=found, mode="clip")
+    which, where = np.nonzero(bits < TABLE_SIZE)
+    uniform = rng.integers(tables.low[which], tables.high[which], endpoint=True)
+    values[which, where] = uniform
     return values
 
 
 def _small_table(gene: Gene) -> Ints:
     values = np.arange(gene.low, gene.high + 1, dtype=np.int64)
-    return np.concatenate([values, np.full(len(values), gene.low)])
+    plainest = np.full(len(values), gene.low)
+    return np.resize(np.concatenate([values, plainest]), TABLE_SIZE)
 
 
 def _repeated(values: Sequence[int], share: float) -> Ints:

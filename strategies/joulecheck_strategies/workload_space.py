@@ -31,13 +31,16 @@ from joulecheck.workload import (
 from joulecheck.workload.columns import OPERATORS, PRECISIONS, Ints
 from joulecheck_strategies.layout import FUNCTIONS, Layout
 from joulecheck_strategies.reading import ReadSpace, Take
-from joulecheck_strategies.tables import draw, value_table
+from joulecheck_strategies.tables import TABLE_SIZE, Tables, draw_all, value_table
 
 NATURES: Final = ("gemm", "conv2d", "elementwise")
 """Kinds of operator, in the order of `OPERATORS`; the first is the plainest."""
 
 MORE_NODES: Final = 0.55
 """Probability that a sampled graph goes on with another node."""
+
+FURTHER: Final = 0.4
+"""Probability that a later node reads not the node just passed but one before it."""
 
 ROOT_FROM_OUTSIDE: Final = 0.12
 """Probability that a later node reads a tensor from outside instead of a node."""
@@ -208,37 +211,50 @@ class WorkloadSpace(ReadSpace[Case]):
     def sample(self, rng: np.random.Generator, size: int) -> Ints:
         """Geometric in the number of nodes, each gene from its table of corners."""
         rows = self.empty(size)
+        by_gene = rows.T
+        columns, tables = self._drawn_in(0)
+        by_gene[columns] = draw_all(rng, tables, size)
         alive = np.arange(size)
-        for slot in range(self.max_nodes):
-            if slot:
-                alive = alive[rng.random(len(alive)) < MORE_NODES]
-                rows[alive, self.column[f"{slot}.more"]] = 1
-            self._sample_slot(rng, rows, alive, slot)
-        self._fill(rng, rows, np.arange(size), "precision")
-        return self.canonical(rows)
+        for slot in range(1, self.max_nodes):
+            alive = alive[rng.random(len(alive)) < MORE_NODES]
+            by_gene[self.column[f"{slot}.more"], alive] = 1
+            columns, tables = self._drawn_in(slot)
+            by_gene[columns[:, None], alive] = draw_all(rng, tables, len(alive))
+        drawn_canonical = self.kinds == ("gemm",) and self.max_nodes == 1
+        return rows if drawn_canonical else self.canonical(rows)
 
-    def _sample_slot(
-        self, rng: np.random.Generator, rows: Ints, alive: Ints, slot: int
-    ) -> None:
-        kind = rng.integers(0, len(self.kinds), len(alive))
-        rows[alive, self.column[f"{slot}.kind"]] = kind
-        outside = np.ones(len(alive), dtype=bool)
-        if slot:
-            back = rng.geometric(0.6, len(alive)) - 1
-            outside = rng.random(len(alive)) < ROOT_FROM_OUTSIDE
-            source = np.where(outside, slot, np.minimum(back, slot - 1))
-            rows[alive, self.column[f"{slot}.source"]] = source
-        for index, name in enumerate(self.kinds):
-            chosen = kind == index
-            for gene in ROOT_OF[name]:
-                self._fill(rng, rows, alive[chosen & outside], f"{slot}.{gene}")
-            for gene in READ_BY[name]:
-                self._fill(rng, rows, alive[chosen], f"{slot}.{gene}")
+    def _drawn_in(self, slot: int) -> tuple[Ints, Tables]:
+        """The columns of the genes that any kind of node reads there, and their tables."""
+        return self._drawn_by_slot[slot]
 
-    def _fill(self, rng: np.random.Generator, rows: Ints, where: Ints, name: str) -> None:
-        gene = self.genes[self.column[name]]
-        table = value_table(gene, self.constants, self.quanta)
-        rows[where, self.column[name]] = draw(rng, gene, table, len(where))
+    @cached_property
+    def _drawn_by_slot(self) -> list[tuple[Ints, Tables]]:
+        return [self._to_draw(slot) for slot in range(self.max_nodes)]
+
+    def _to_draw(self, slot: int) -> tuple[Ints, Tables]:
+        names = {"kind", "source", *chain(*(ROOT_OF[k] + READ_BY[k] for k in self.kinds))}
+        if not slot:
+            names -= {"source", "second"}  # no earlier node to read
+        columns = [self.column[f"{slot}.{name}"] for name in names]
+        if not slot:
+            columns.append(self.column["precision"])
+        free = sorted(filter(self._is_free, columns))
+        tables = [self._table(index, slot) for index in free]
+        genes = [self.genes[index] for index in free]
+        return np.array(free, dtype=np.int64), Tables.of(genes, tables)
+
+    def _table(self, index: int, slot: int) -> Ints:
+        gene = self.genes[index]
+        if gene.name == f"{slot}.source":
+            return _source_table(slot)
+        return value_table(gene, self.constants, self.quanta)
+
+
+def _source_table(slot: int) -> Ints:
+    """How far back a node reads, geometrically less often; `slot` is from outside."""
+    shares = (1 - ROOT_FROM_OUTSIDE) * np.diff([*(1 - FURTHER ** np.arange(slot)), 1.0])
+    counts = np.ceil(TABLE_SIZE * np.append(shares, ROOT_FROM_OUTSIDE)).astype(np.int64)
+    return np.repeat(np.arange(slot + 1), counts)[:TABLE_SIZE]
 
 
 def _subsets(case: Case) -> list[tuple[tuple[int, ...], bool]]:

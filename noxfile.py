@@ -1,0 +1,128 @@
+"""The sessions of joulecheck: `nox -l` lists them, `nox -s NAME` runs one."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import tempfile
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2024.10.9"
+nox.options.default_venv_backend = "virtualenv"
+nox.options.error_on_missing_interpreters = True
+nox.options.sessions = ["lint", "typing", "tests", "fuzz"]
+
+PYPROJECT = nox.project.load_toml("pyproject.toml")
+DEV = nox.project.dependency_groups(PYPROJECT, "dev")
+
+GATE = ("--cases", "20000", "--seed", "1")
+"""The gate: reproducible, and the same on every machine."""
+
+ADAPTER_GATE = ("nn-dataflow:*", "--cases", "250", "--seed", "1")
+"""Scalar models that take milliseconds a case."""
+
+
+@nox.session(python=["3.11", "3.13"])
+def tests(session: nox.Session) -> None:
+    """Test the built wheel, not the source tree."""
+    session.run("pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", session.create_tmp(), ".")
+    (wheel,) = Path(session.create_tmp()).glob("joulecheck-*.whl")
+    session.install(str(wheel))
+    wheel.unlink()
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style and format."""
+    session.install(*[d for d in DEV if d.startswith("ruff")])
+    session.run("ruff", "check")
+    session.run("ruff", "format", "--check")
+
+
+@nox.session
+def typing(session: nox.Session) -> None:
+    """Check types, strictly."""
+    session.install(".", *[d for d in DEV if d.startswith(("mypy", "nox"))])
+    session.run("mypy")
+    session.run("mypy", "noxfile.py", "bench")
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """The gate: a short, reproducible search on every reference model."""
+    session.install(".")
+    session.run("joulecheck", "fuzz", *GATE, *session.posargs)
+
+
+@nox.session
+def overnight(session: nox.Session) -> None:
+    """A long search that goes on where it stopped: -- --budget 8h --name nightly."""
+    session.install(".")
+    session.run("joulecheck", "fuzz", *(session.posargs or ("--budget", "8h", "--name", "nightly")))
+
+
+@nox.session
+def replay(session: nox.Session) -> None:
+    """Run every stored counterexample, also those of foreign models."""
+    session.install(".[nn-dataflow]")
+    session.run("joulecheck", "replay", *session.posargs)
+
+
+@nox.session
+def adapters(session: nox.Session) -> None:
+    """Search foreign models; fail on a finding that docs/found/index.toml lacks."""
+    session.install(".[nn-dataflow]")
+    report = Path(session.create_tmp()) / "adapters.json"
+    session.run(
+        "joulecheck", "fuzz", *(session.posargs or ADAPTER_GATE),
+        "--output-format", "json", "--output-file", str(report), "--exit-zero",
+    )  # fmt: skip
+    session.run("python", "docs/found/check.py", str(report))
+    session.run("joulecheck", "replay", "--only", "nn-dataflow:*")
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Measure ratios side by side in one run."""
+    session.install(".")
+    for script in ("throughput.py", "minimise.py"):
+        session.run("python", f"bench/{script}", *session.posargs)
+
+
+@nox.session(venv_backend="none")
+def fresh(session: nox.Session) -> None:
+    """Clone HEAD into a temporary folder and run the README's two commands there."""
+    with tempfile.TemporaryDirectory(prefix="joulecheck-fresh-") as folder:
+        clone = Path(folder) / "joulecheck"
+        session.run("git", "clone", "--quiet", "--no-local", ".", str(clone), external=True)
+        commands = readme_commands(clone / "README.md")
+        with session.chdir(clone):
+            for command in commands:
+                session.log(command)
+                session.run("bash", "-euc", command, external=True, env=bare_environment())
+
+
+def readme_commands(readme: Path) -> list[str]:
+    """The two commands under the README's heading "Two commands"."""
+    section = readme.read_text(encoding="utf-8").split("## Two commands", 1)[1]
+    block = re.search(r"```(?:sh|bash)\n(.*?)```", section, flags=re.DOTALL)
+    if block is None:
+        msg = "README.md must have a sh block under the heading 'Two commands'"
+        raise ValueError(msg)
+    commands = [line for line in block[1].splitlines() if line and line[0] != "#"]
+    if len(commands) != 2:  # noqa: PLR2004 - two commands
+        msg = f"README.md must have two commands in that block, got {commands}"
+        raise ValueError(msg)
+    for command in commands:
+        shlex.split(command)
+    return commands
+
+
+def bare_environment() -> dict[str, str | None]:
+    """An environment without this virtual environment's marks."""
+    hidden = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME")
+    return dict.fromkeys((name for name in hidden if name in os.environ), None)

@@ -1,0 +1,108 @@
+"""Options that several commands share, each declared once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+from joulecheck.corpus import DEFAULT_URL, CombinedCorpus, Directory, SqlCorpus
+from joulecheck.corpus.directory import DEFAULT_DIRECTORY
+from joulecheck.faults import FAULTS
+from joulecheck.model import Subject
+from joulecheck.resolve import models_named
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+DEFAULT_MODELS: Final = ("reference:*",)
+
+
+class Duration(click.ParamType):
+    """Seconds, written as 90, 90s, 5m or 8h."""
+
+    name = "duration"
+    _units: Final = {"": 1, "s": 1, "m": 60, "h": 3600}
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None  # noqa: ANN401 - as click
+    ) -> float:
+        """Read it."""
+        if isinstance(value, float | int):
+            return float(value)
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", str(value))
+        if match is None or float(match[1]) <= 0:
+            self.fail(f"{value!r} is no time; write 90s, 5m or 8h", param, ctx)
+        return float(match[1]) * self._units[match[2]]
+
+
+def named_option(*names: str, **settings: Any) -> Callable[[F], F]:  # noqa: ANN401 - as click.option
+    """A click option with an environment variable named after its long form."""
+    long = next(name for name in names if name.startswith("--"))
+    variable = f"JOULECHECK_{long[2:].upper().replace('-', '_')}"
+    return click.option(*names, envvar=variable, show_envvar=True, **settings)
+
+
+corpus_option = named_option(
+    "--corpus",
+    metavar="URL",
+    default=DEFAULT_URL,
+    show_default=True,
+    help="The database of findings, as an SQLAlchemy URL.",
+)
+directory_option = named_option(
+    "--counterexamples",
+    metavar="DIR",
+    default=str(DEFAULT_DIRECTORY),
+    show_default=True,
+    help="The folder of committed findings, read as well.",
+)
+format_option = named_option(
+    "--output-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="For people or for machines.",
+)
+file_option = named_option(
+    "--output-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the report there instead of to standard output.",
+)
+inject_option = named_option(
+    "--inject",
+    type=click.Choice(sorted(FAULTS)),
+    metavar="FAULT",
+    help="Plant a named fault in the reference models, to see it found. One of: "
+    + "; ".join(f"{name} ({fault.summary})" for name, fault in sorted(FAULTS.items()))
+    + ".",
+)
+select_option = named_option(
+    "--select",
+    multiple=True,
+    metavar="PREFIX",
+    help="Only properties whose id starts so, such as MON or SEN001. Repeatable.",
+)
+ignore_option = named_option(
+    "--ignore",
+    multiple=True,
+    metavar="PREFIX",
+    help="Not the properties whose id starts so. Repeatable.",
+)
+
+
+def open_corpus(url: str, counterexamples: str) -> CombinedCorpus:
+    """The database and the committed folder as one. Close it after use."""
+    return CombinedCorpus(SqlCorpus(url), Directory(counterexamples))
+
+
+def chosen_models(patterns: Sequence[str]) -> list[Subject]:
+    """The models of all patterns, each once.
+
+    Raises:
+        UnknownName: a pattern matches nothing.
+    """
+    found = {m.name: m for pattern in patterns for m in models_named(pattern)}
+    return list(found.values())

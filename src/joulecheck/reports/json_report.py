@@ -1,0 +1,98 @@
+"""A campaign as one JSON document, for machines."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, Final
+
+from joulecheck.campaign.events import (
+    CampaignFinished,
+    CampaignStarted,
+    Event,
+    ModelFailed,
+    PairSkipped,
+    Tally,
+    Unconfirmed,
+)
+from joulecheck.corpus import Finding, finding_file
+from joulecheck.counterexample import unstructure_case
+
+FORMAT: Final = 1
+"""The number of the document's format."""
+
+
+def dumps(data: Any) -> str:  # noqa: ANN401 - anything that JSON can say
+    """JSON with sorted keys, indented, with a newline at the end."""
+    return json.dumps(data, indent=2, sort_keys=True) + "\n"
+
+
+class CampaignDocument:
+    """Listens to a campaign and makes its document."""
+
+    def __init__(self) -> None:
+        """Start an empty document."""
+        self._data: dict[str, Any] = {
+            "format": FORMAT,
+            "findings": [],
+            "skipped": [],
+            "unconfirmed": [],
+            "failed": [],
+            "pairs": [],
+        }
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        match event:
+            case CampaignStarted():
+                self._data |= {
+                    "seed": event.seed,
+                    "models": event.models,
+                    "properties": event.properties,
+                    "cases": event.cases,
+                    "budget": event.budget,
+                    "first_epoch": event.first_epoch,
+                }
+            case PairSkipped(pair, exempt, reason):
+                self._data["skipped"].append(
+                    {**_pair(pair), "exempt": exempt, "reason": reason}
+                )
+            case Unconfirmed(pair, case):
+                self._data["unconfirmed"].append(
+                    {**_pair(pair), "case": unstructure_case(case)}
+                )
+            case ModelFailed(pair, reason):
+                self._data["failed"].append({**_pair(pair), "reason": reason})
+            case CampaignFinished():
+                self._finish(event)
+            case _:
+                pass
+
+    def found(self, finding: Finding, status: str) -> None:
+        """Add a finding."""
+        data = json.loads(finding_file.to_json(finding))
+        self._data["findings"].append({**data, "id": finding.id, "reported": status})
+
+    def _finish(self, event: CampaignFinished) -> None:
+        self._data |= {
+            "seconds": event.seconds,
+            "checks": event.checks,
+            "pairs": [{**_pair(pair), **_tally(tally)} for pair, tally in event.tallies],
+        }
+
+    def text(self) -> str:
+        """The document so far."""
+        return dumps(self._data)
+
+
+def _pair(pair: Any) -> dict[str, str]:  # noqa: ANN401 - a Pair
+    return {"model": pair.model, "property": pair.property}
+
+
+def _tally(tally: Tally) -> dict[str, Any]:
+    least = None if math.isnan(tally.least_margin) else tally.least_margin
+    return {
+        "checks": tally.checks,
+        "in_domain": tally.in_domain,
+        "least_margin": least,
+    }

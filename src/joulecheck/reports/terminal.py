@@ -1,0 +1,178 @@
+"""A campaign for people: progress on a terminal, plain lines in a pipe."""
+
+from __future__ import annotations
+
+import textwrap
+import time
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from joulecheck.campaign.events import (
+    CampaignFinished,
+    CampaignStarted,
+    EpochFinished,
+    Event,
+    ModelFailed,
+    PairSkipped,
+    Unconfirmed,
+)
+from joulecheck.corpus import Finding
+from joulecheck.reports.wording import (
+    Line,
+    accept_command,
+    case_lines,
+    counterexample_lines,
+    finding_title,
+)
+
+LABEL_WIDTH = 10
+
+PLAIN_PROGRESS_SECONDS = 15.0
+"""Between two lines of progress in a pipe."""
+
+
+def show_lines(console: Console, lines: Sequence[Line]) -> None:
+    """Labels on the left, texts on the right, wrapped between words."""
+    indent = " " * (LABEL_WIDTH + 2)
+    for label, text in lines:
+        wrapped = textwrap.wrap(text, console.width - len(indent)) or [""]
+        first = Text("  ").append(f"{label:{LABEL_WIDTH}}", style="bold")
+        console.print(first.append(wrapped[0]), soft_wrap=True)
+        for line in wrapped[1:]:
+            console.print(Text(indent + line), soft_wrap=True)
+
+
+def show_finding(console: Console, finding: Finding, status: str) -> None:
+    """The page of one finding."""
+    console.print()
+    console.print(Text(finding_title(finding, status), style="bold red"))
+    lines = counterexample_lines(finding.counterexample)
+    if finding.acceptance is not None:
+        until = finding.acceptance.until
+        ending = f" (until {until})" if until else ""
+        lines.append(("accepted", finding.acceptance.reason + ending))
+    else:
+        lines.append(("accept", accept_command(finding.counterexample)))
+    show_lines(console, lines)
+
+
+class CampaignReport:
+    """Listens to a campaign and writes to a console what a reader wants to know."""
+
+    def __init__(self, console: Console, progress: Console) -> None:
+        """Write results to `console` and progress to `progress`."""
+        self._console = console
+        self._progress_console = progress
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+        self._budget: float | None = None
+        self._started = 0.0
+        self._last_line = 0.0
+        self._skipped: list[PairSkipped] = []
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        match event:
+            case CampaignStarted():
+                self._start(event)
+            case PairSkipped():
+                self._skipped.append(event)
+            case EpochFinished():
+                self._advance(event)
+            case Unconfirmed():
+                lines = case_lines(event.case)
+                self._note(f"{event.pair.property} on {event.pair.model}: a case fails in "
+                           f"a batch and holds alone; see DET002")  # fmt: skip
+                show_lines(self._console, lines)
+            case ModelFailed():
+                where = f"{event.pair.property} on {event.pair.model}"
+                self._note(f"{where} stopped: {event.reason}")
+            case CampaignFinished():
+                self._finish(event)
+            case _:
+                pass
+
+    def close(self) -> None:
+        """Remove the progress bar, also after an interruption."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def found(self, finding: Finding, status: str, seconds: float) -> None:
+        """Show a finding as soon as it is minimal."""
+        show_finding(self._console, finding, status)
+        if seconds:
+            lines = [("found", f"minimal {seconds:.2f} s after the first failing case")]
+            show_lines(self._console, lines)
+
+    def _start(self, event: CampaignStarted) -> None:
+        self._started = self._last_line = time.monotonic()
+        self._budget = event.budget
+        extent = (
+            f"{event.cases:,} cases a pair"
+            if event.cases is not None
+            else f"{event.budget:g} s"
+        )
+        going_on = f", from epoch {event.first_epoch}" if event.first_epoch else ""
+        self._console.print(
+            f"seed {event.seed}: {len(event.models)} models x {len(event.properties)} "
+            f"properties = {len(event.pairs)} pairs, {extent}{going_on}",
+            highlight=False,
+        )
+        if self._progress_console.is_terminal:
+            self._bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TextColumn("{task.fields[checks]}"),
+                TimeElapsedColumn(),
+                console=self._progress_console,
+                transient=True,
+            )
+            self._task = self._bar.add_task("fuzzing", total=None, checks="")
+            self._bar.start()
+
+    def _advance(self, event: EpochFinished) -> None:
+        elapsed = time.monotonic() - self._started
+        share = self._share(event, elapsed)
+        where = f"{event.pair.model} {event.pair.property}"
+        if self._bar is not None and self._task is not None:
+            self._bar.update(
+                self._task,
+                description=where,
+                completed=share,
+                total=1.0,
+                checks=f"{event.done:,} checks",
+            )
+        elif time.monotonic() - self._last_line >= PLAIN_PROGRESS_SECONDS:
+            self._last_line = time.monotonic()
+            line = f"{share:.0%} {elapsed:.0f} s {event.done:,} checks, now {where}"
+            self._progress_console.print(line, highlight=False)
+
+    def _share(self, event: EpochFinished, elapsed: float) -> float:
+        if event.planned:
+            return min(1.0, event.done / event.planned)
+        return min(1.0, elapsed / self._budget) if self._budget else 0.0
+
+    def _note(self, text: str) -> None:
+        self._console.print(Text(text, style="yellow"))
+
+    def _finish(self, event: CampaignFinished) -> None:
+        self.close()
+        self._console.print()
+        self._show_skipped()
+        for pair in event.vacuous:
+            self._note(f"{pair.property} on {pair.model} met no case in its domain")
+        rate = event.checks / event.seconds if event.seconds else 0.0
+        self._console.print(
+            f"{event.checks:,} checks in {event.seconds:.1f} s ({rate:,.0f} checks/s)",
+            highlight=False,
+        )
+
+    def _show_skipped(self) -> None:
+        for skipped in self._skipped:
+            word = "EXEMPT" if skipped.exempt else "NOT OFFERED"
+            text = f"{word} {skipped.pair.property} on {skipped.pair.model}: "
+            self._console.print(Text(text + skipped.reason, style="dim"))

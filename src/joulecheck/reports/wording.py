@@ -1,0 +1,171 @@
+"""Cases, numbers and findings in words, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from joulecheck.case import AnyCase, Case, PrecisionPair, ScaledCase, WorkloadPair
+from joulecheck.corpus import Finding
+from joulecheck.counterexample import Counterexample, Minimality, Numbers
+from joulecheck.errors import UnknownName
+from joulecheck.property import Property, property_named
+from joulecheck.quantities import engineering
+from joulecheck.workload import (
+    Conv2d,
+    Elementwise,
+    Gemm,
+    Node,
+    Subgraph,
+    Totals,
+    Workload,
+)
+
+Line = tuple[str, str]
+"""A label and a text."""
+
+
+def case_lines(case: AnyCase) -> list[Line]:
+    """A case of any kind, a line a question or a node."""
+    match case:
+        case Case():
+            return _workload_lines("minimal", case)
+        case ScaledCase():
+            factors = ", ".join(f"{n} x {f:.9g}" for n, f in _summary(case.scale).items())
+            return [*_workload_lines("minimal", case.case), ("scaled", factors)]
+        case WorkloadPair():
+            smaller = _workload_lines("smaller", case.smaller)
+            return [*smaller, *_workload_lines("larger", case.larger)]
+        case PrecisionPair():
+            wider = f"{case.narrower.precision.name} against {case.wider.precision.name}"
+            return [*_workload_lines("minimal", case.narrower), ("widths", wider)]
+
+
+def _summary(scale: Mapping[str, float]) -> dict[str, float]:
+    """The factors by coefficient, or one for all if many are alike."""
+    if len(scale) > 3 and len(set(scale.values())) == 1:  # noqa: PLR2004 - as many as fit a line
+        return {f"all {len(scale)} energy coefficients": next(iter(scale.values()))}
+    return dict(scale)
+
+
+def _workload_lines(label: str, case: Case) -> list[Line]:
+    precision = case.precision.name
+    if not isinstance(case.workload, Subgraph):
+        return [(label, f"{workload_text(case.workload)} {precision}")]
+    nodes = [
+        ("", f"{index}: {_node_text(node)}")
+        for index, node in enumerate(case.workload.nodes)
+    ]
+    return [(label, f"subgraph of {len(nodes)} nodes {precision}"), *nodes]
+
+
+def _node_text(node: Node) -> str:
+    sources = ["outside" if s is None else f"node {s}" for s in node.sources]
+    return f"{workload_text(node.operator)} reads {', '.join(sources)}"
+
+
+def workload_text(workload: Workload) -> str:
+    """A workload in the field's letters; what is plain is left out."""
+    match workload:
+        case Gemm():
+            batch = f" batch={workload.batch}" if workload.batch > 1 else ""
+            return f"gemm M={workload.m} N={workload.n} K={workload.k}{batch}"
+        case Conv2d():
+            sizes = " ".join(f"{n.upper()}={getattr(workload, n)}" for n in "nchwkrs")
+            plain = {"stride": 1, "padding": 0, "dilation": 1, "groups": 1}
+            others = [
+                f" {name}={getattr(workload, name)}"
+                for name, value in plain.items()
+                if getattr(workload, name) != value
+            ]
+            return f"conv2d {sizes}{''.join(others)}"
+        case Elementwise():
+            shape = "x".join(map(str, workload.shape))
+            operands = f" operands={workload.operands}" if workload.operands > 1 else ""
+            return f"{workload.function.name.lower()} {shape}{operands}"
+        case Subgraph():
+            return " -> ".join(workload_text(node.operator) for node in workload.nodes)
+        case Totals():
+            return f"totals ops={workload.ops} bytes={workload.bytes}"
+
+
+def number_lines(numbers: Sequence[Numbers]) -> Iterator[Line]:
+    """What the model answered, a few lines a question."""
+    for answer in numbers:
+        if len(numbers) > 1:
+            yield answer.role, _totals(answer)
+        else:
+            yield "answer", _totals(answer)
+        if answer.energy_terms:
+            yield "", _terms(answer.energy_terms, "J")
+        if answer.latency_terms:
+            yield "", _terms(answer.latency_terms, "s")
+
+
+def _totals(answer: Numbers) -> str:
+    if answer.error:
+        return answer.error
+    parts = []
+    if answer.energy is not None:
+        parts.append(f"energy {engineering(answer.energy, 'J')}")
+    if answer.latency is not None:
+        parts.append(f"latency {engineering(answer.latency, 's')}")
+    if answer.utilisation is not None:
+        parts.append(f"utilisation {answer.utilisation:.4g}")
+    return ", ".join(parts) or "no number"
+
+
+def _terms(terms: Mapping[str, float], unit: str) -> str:
+    each = (f"{name} {engineering(value, unit)}" for name, value in terms.items())
+    total = engineering(sum(terms.values()), unit)
+    return f"{' | '.join(each)} = {total} in all"
+
+
+def counterexample_lines(found: Counterexample) -> list[Line]:
+    """The rule, the minimal case, the numbers and how to replay it."""
+    law = known_property(found.property)
+    rule = [] if law is None else _rule_lines(law)
+    proven = {
+        Minimality.PROVEN: "no node, field or pair of fields can be plainer",
+        Minimality.UNPROVEN: "minimality is unproven: the search stopped at its limit",
+    }
+    return [
+        *rule,
+        *case_lines(found.case),
+        ("", proven[found.minimality]),
+        *number_lines(found.numbers),
+        ("margin", f"{found.margin:.4g} (below 0 violates the rule; relative)"),
+        ("replay", replay_command(found)),
+    ]
+
+
+def _rule_lines(law: Property) -> list[Line]:
+    title, statement = (law.documentation[name] for name in ("Title", "Statement"))
+    first, *others = statement.splitlines()
+    return [("rule", title), ("", first), *(("", line) for line in others)]
+
+
+def replay_command(found: Counterexample) -> str:
+    """The command that asks the same question again."""
+    fault = f" --inject {found.fault}" if found.fault else ""
+    return f"joulecheck replay {found.id}{fault}"
+
+
+def accept_command(found: Counterexample) -> str:
+    """The command that accepts it as known."""
+    return f'joulecheck findings accept {found.id} --reason "..." --until YYYY-MM-DD'
+
+
+def known_property(name: str) -> Property | None:
+    """The property of that id, or None if it is not installed here."""
+    try:
+        return property_named(name)
+    except UnknownName:
+        return None
+
+
+def finding_title(finding: Finding, status: str) -> str:
+    """The first line of a finding's page."""
+    found = finding.counterexample
+    law = known_property(found.property)
+    name = "" if law is None else f" {law.name}"
+    return f"{found.id}  {status}  {found.property}{name}  {found.model}"
