@@ -1,0 +1,563 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from joulecheck.case import Case, Cases
+from joulecheck.coefficient import Layer
+from joulecheck.errors import UnknownName, Unsupported
+from joulecheck.estimate import Answers, total
+from joulecheck.model import Subject
+from joulecheck.reference import (
+    MACHINES,
+    SystolicArrayEnergyModel,
+    TPUTileEnergyModel,
+    load_model,
+)
+from joulecheck.reference.layered import PARTIAL_SUM_BYTES, LayeredModel
+from joulecheck.reference.machine_file import MachineFile
+from joulecheck.reference.stored_program import REGISTER_OPERANDS
+from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
+from joulecheck.workload import Gemm, Precision, Totals
+from joulecheck.workload.columns import PRECISIONS, Floats, operator_columns
+from joulecheck_strategies import uniform_scales, workloads
+
+SAMPLE: Final = 20_000
+POINT: Final = {name: load_model(name) for name in MACHINES}
+
+
+def sampled(model: Subject, size: int = SAMPLE) -> Cases:
+    space = workloads(model)
+    cases = space.batch(space.sample(np.random.default_rng(1), size))
+    assert isinstance(cases, Cases)
+    return cases
+
+
+def model_of(subject: Subject) -> LayeredModel:
+    assert isinstance(subject.model, LayeredModel)
+    return subject.model
+
+
+def largest(values: Floats) -> float:
+    return float(np.max(values))
+
+
+def far_bytes(model: LayeredModel, answers: Answers) -> Floats:
+    """Bytes that cross the chip's edge, from the energies of their homes."""
+    homes = [name for name, memory in model.data.memories.items() if memory.homes]
+    crossing = [
+        answers.energy_terms[name] / model.coefficients[f"{name}_energy"].value
+        for name in homes
+    ]
+    return np.asarray(sum(crossing))
+
+
+class TestComposition:
+    """Energies add up, and latencies lie between the longest and the sum."""
+
+    def test_terms_sum_to_the_energy(self, reference: Subject) -> None:
+        found = reference.ask(sampled(reference))
+        off = np.abs(total(found.energy_terms, SAMPLE) / found.energy - 1)
+
+        assert largest(off) <= 1e-9
+
+    def test_prefixes_are_the_terms_of_their_layers(self, reference: Subject) -> None:
+        found = reference.ask(sampled(reference))
+        order = list(Layer)
+        off = {}
+        for layer, through in found.through.items():
+            inside = {
+                name: values
+                for name, values in found.energy_terms.items()
+                if order.index(model_of(reference).layers[name]) <= order.index(layer)
+            }
+            expected = total(inside, SAMPLE)
+            off[layer.name] = largest(np.abs(through - expected) / found.energy)
+
+        assert max(off.values()) <= 1e-9, off
+
+    def test_prefixes_end_with_the_energy(self, reference: Subject) -> None:
+        found = reference.ask(sampled(reference))
+
+        assert list(found.through)[-1] is Layer.STATIC
+        np.testing.assert_array_equal(found.through[Layer.STATIC], found.energy)
+
+    def test_every_term_has_a_layer(self, reference: Subject) -> None:
+        found = reference.ask(sampled(reference, 8))
+
+        assert found.energy_terms.keys() <= reference.layers.keys()
+        assert set(found.through) == {reference.layers[name] for name in found.energy_terms}
+
+    def test_latency_is_between_the_longest_term_and_the_sum(
+        self, reference: Subject
+    ) -> None:
+        found = reference.ask(sampled(reference))
+        longest = np.maximum.reduce(list(found.latency_terms.values()))
+        every = total(found.latency_terms, SAMPLE)
+
+        assert largest(longest / found.latency) <= 1 + 1e-12
+        assert largest(found.latency / every) <= 1 + 1e-12
+
+    def test_all_numbers_are_finite_and_none_is_negative(self, reference: Subject) -> None:
+        found = reference.ask(sampled(reference))
+        numbers = [
+            found.energy,
+            found.latency,
+            found.utilisation,
+            *found.energy_terms.values(),
+            *found.latency_terms.values(),
+            *found.through.values(),
+        ]
+
+        assert all(np.isfinite(values).all() for values in numbers)
+        assert min(values.min() for values in numbers) >= 0
+
+
+class TestBounds:
+    """What no machine can beat."""
+
+    def test_utilisation_is_a_share(self, reference: Subject) -> None:
+        found = reference.ask(sampled(reference)).utilisation
+
+        assert 0 <= found.min() <= largest(found) <= 1 + 1e-12
+
+    def test_utilisation_is_operations_over_time_and_peak(self, reference: Subject) -> None:
+        cases = sampled(reference)
+        found = reference.ask(cases)
+        peak = model_of(reference).peak[cases.precision]
+
+        np.testing.assert_allclose(found.utilisation * found.latency * peak, cases.ops)
+
+    def test_no_fewer_than_the_external_bytes_cross_the_edge(
+        self, reference: Subject
+    ) -> None:
+        cases = sampled(reference)
+        crossing = far_bytes(model_of(reference), reference.ask(cases))
+
+        assert largest(cases.bytes / crossing) <= 1 + 1e-9
+
+    def test_energy_is_at_least_that_of_its_operations(self, reference: Subject) -> None:
+        cases = sampled(reference)
+        coefficients = reference.coefficients
+        energies = [
+            coefficients[f"mac_energy.{p.name}"].value if p in reference.precisions else 0.0
+            for p in PRECISIONS
+        ]
+        least = cases.macs * np.array(energies)[cases.precision]
+
+        assert largest(least / reference.ask(cases).energy) <= 1
+
+
+class TestScaling:
+    """Energy is homogeneous in the energy coefficients."""
+
+    def test_all_coefficients_scale_the_energy(self, reference: Subject) -> None:
+        space = uniform_scales(reference)
+        batch = space.batch(space.sample(np.random.default_rng(1), SAMPLE))
+        nominal = reference.ask(batch.cases)
+        scaled = reference.ask(batch.cases, batch.scales)
+        factor = batch.scales[reference.energy_coefficients[0]]
+        off = np.abs(scaled.energy / (nominal.energy * factor) - 1)
+
+        assert largest(off) <= 1e-12
+        np.testing.assert_array_equal(scaled.latency, nominal.latency)
+
+    def test_every_coefficient_is_an_energy(self, reference: Subject) -> None:
+        assert set(reference.energy_coefficients) == set(reference.coefficients)
+
+    def test_each_coefficient_moves_the_terms_that_it_names(
+        self, reference: Subject
+    ) -> None:
+        cases = sampled(reference, 2000)
+        nominal = reference.ask(cases)
+        wrong = {}
+        for name, coefficient in reference.coefficients.items():
+            scaled = reference.ask(cases, {name: np.full(2000, 2.0)})
+            moved = {
+                term
+                for term, values in scaled.energy_terms.items()
+                if (values != nominal.energy_terms[term]).any()
+            }
+            if frozenset(moved) != coefficient.terms:
+                wrong[name] = moved
+
+        assert wrong == {}
+
+    def test_an_unknown_coefficient_gets_a_suggestion(self, reference: Subject) -> None:
+        case = Case(Gemm(m=1, n=1, k=1), reference.precisions[0])
+
+        with pytest.raises(UnknownName, match="'dram_enrgy': did you mean dram_energy"):
+            reference.model.estimate(case, {"dram_enrgy": 2.0})
+
+
+class TestBothPaths:
+    """The scalar path is the batch of one."""
+
+    def test_a_batch_answers_as_each_case(self, reference: Subject) -> None:
+        cases = sampled(reference, 300)
+        together, apart = reference.ask(cases), reference.one_by_one.ask(cases)
+        fields = ("energy", "latency", "utilisation")
+        terms = ("energy_terms", "latency_terms", "through")
+
+        assert apart.errors == {}
+        for field in fields:
+            one, other = getattr(together, field), getattr(apart, field)
+            np.testing.assert_allclose(one, other, rtol=1e-12, err_msg=field)
+        for field in terms:
+            for name, values in getattr(together, field).items():
+                expected = getattr(apart, field)[name]
+                np.testing.assert_allclose(values, expected, rtol=1e-12, err_msg=str(name))
+
+    def test_a_row_does_not_depend_on_its_neighbours(self, reference: Subject) -> None:
+        space = workloads(reference)
+        rows = space.sample(np.random.default_rng(1), 300)
+        forwards = reference.ask(space.batch(rows))
+        backwards = reference.ask(space.batch(rows[::-1]))
+
+        np.testing.assert_array_equal(forwards.energy, backwards.energy[::-1])
+
+    def test_the_same_question_gets_the_same_answer(self, reference: Subject) -> None:
+        cases = sampled(reference, 300)
+
+        np.testing.assert_array_equal(
+            reference.ask(cases).energy, reference.ask(cases).energy
+        )
+
+
+class TestRefusals:
+    """What a machine cannot run."""
+
+    def test_a_foreign_precision_is_unsupported(self, reference: Subject) -> None:
+        foreign = [p for p in Precision if p not in reference.precisions]
+        case = Gemm(m=1, n=1, k=1)
+
+        for precision in foreign:
+            with pytest.raises(Unsupported, match=f"not in {precision.name}"):
+                reference.model.estimate(Case(case, precision))
+
+    def test_totals_are_unsupported(self, reference: Subject) -> None:
+        case = Case(Totals(ops=1, bytes=1), reference.precisions[0])
+
+        with pytest.raises(Unsupported, match="needs operators, not totals"):
+            reference.model.estimate(case)
+
+
+def native(data: MachineFile) -> list[Precision]:
+    """The precisions that do not take several passes through an array."""
+    fastest = max(data.peak.values())
+    systolic = data.architecture == "SYSTOLIC_ARRAY"
+    return [p for p, peak in data.peak.items() if not systolic or peak == fastest]
+
+
+class TestPlausibility:
+    """Large regular work runs near the peak."""
+
+    @pytest.mark.parametrize(
+        ("name", "precision"),
+        [(name, p) for name, model in POINT.items() for p in native(model.data)],
+    )
+    def test_a_gemm_of_4096_reaches_40_percent(
+        self, name: str, precision: Precision
+    ) -> None:
+        case = Case(Gemm(m=4096, n=4096, k=4096), precision)
+        utilisation = POINT[name].estimate(case).utilisation
+
+        assert isinstance(utilisation, float)
+        assert 0.4 <= utilisation <= 1
+
+    def test_a_single_mac_takes_little_more_than_the_launch(
+        self, reference: Subject
+    ) -> None:
+        case = Case(Gemm(m=1, n=1, k=1), reference.precisions[0])
+        launch = model_of(reference).data.launch
+        latency = reference.one_by_one.ask(Cases.of([case])).latency[0]
+
+        assert launch < latency < 2 * launch
+
+
+class TestPowerClosure:
+    """Static power and all maximal rates times their energies stay within the TDP."""
+
+    @pytest.mark.parametrize("name", [n for n, m in POINT.items() if m.data.tdp])
+    def test_the_data_cannot_exceed_the_thermal_design_power(self, name: str) -> None:
+        data = POINT[name].data
+        bounds = {p.name: power_bound(data, p) for p in data.peak}
+
+        assert data.tdp is not None
+        assert max(bounds.values()) <= data.tdp, bounds
+
+    def test_no_case_exceeds_the_bound(self, reference: Subject) -> None:
+        cases = sampled(reference)
+        found = reference.ask(cases)
+        data = model_of(reference).data
+        bounds = np.array(
+            [power_bound(data, p) if p in data.peak else 0.0 for p in PRECISIONS]
+        )
+
+        assert largest(found.energy / found.latency / bounds[cases.precision]) <= 1
+
+
+def power_bound(data: MachineFile, precision: Precision) -> float:
+    """Watt if everything that can happen at once at a precision happens at its rate."""
+    e = {name: row.value for name, row in data.coefficients.items()}
+    bound = {"STORED_PROGRAM": _core_power, "SYSTOLIC_ARRAY": _array_power}
+    memories = sum(
+        (memory.bandwidth or 0) * e[f"{name}_energy"]
+        for name, memory in data.memories.items()
+        if f"{name}_energy" in e and memory.bandwidth and name != "staging"
+    )
+    return e["static_power"] + memories + bound[data.architecture](data, precision, e)
+
+
+def _core_power(data: MachineFile, precision: Precision, e: Mapping[str, float]) -> float:
+    simd = data.geometry["simd_bytes"]
+    issue = e["fetch_energy"] + e["decode_energy"] + e["dispatch_energy"]
+    vector = (
+        REGISTER_OPERANDS * simd * e["register_read_energy"]
+        + simd * e["register_write_energy"]
+    )
+    lanes = 8 * simd / precision.bits
+    vector_ops = data.geometry["vector_ports"] * data.units * data.clock
+    found = [vector_ops * (lanes * e[f"op_energy.{precision.name}"] + issue + vector)]
+    for engine in data.engines:
+        if engine.precision is precision:
+            macs = engine.macs_per_clock * data.units * data.clock
+            strips = macs / (engine.columns * engine.depth)
+            found.append(
+                macs * e[f"mac_energy.{precision.name}"] + strips * (issue + vector)
+            )
+    return max(found) + (data.memories["l1"].bandwidth or 0) / simd * issue
+
+
+def _array_power(data: MachineFile, precision: Precision, e: Mapping[str, float]) -> float:
+    side, width = data.geometry["array_side"], precision.bits / 8
+    partial = float(PARTIAL_SUM_BYTES[PRECISIONS.index(precision)])
+    macs = data.peak[precision] / 2
+    edge = data.units * side * data.clock  # elements that enter or leave the arrays
+    shifted = edge * width
+    arrays = (
+        macs
+        * (e[f"mac_energy.{precision.name}"] + (width + partial) * e["forwarding_energy"])
+        + shifted * e["weight_shift_energy"]
+        + data.units * data.clock / side * e["instruction_energy"]
+        + edge * partial * (e["accumulator_read_energy"] + e["accumulator_write_energy"])
+        + edge * width * (e["buffer_read_energy"] + e["buffer_write_energy"])
+    )
+    lanes = data.geometry["vector_ops_per_clock"] * data.clock
+    vector = lanes * (
+        e[f"op_energy.{precision.name}"]
+        + width * (2 * e["buffer_read_energy"] + e["buffer_write_energy"])
+    )
+    outside = sum(m.bandwidth or 0 for m in data.memories.values() if m.homes)
+    passing = outside * data.geometry["stages_activations"]
+    return max(arrays, vector) + (shifted + passing) * e["staging_energy"]
+
+
+class TestTiles:
+    """How GEMMs map to weight tiles."""
+
+    TILES: Final = TPUTileEnergyModel(side=256, arrays=1, accumulator_rows=4096)
+
+    def cycles(self, tiles: TPUTileEnergyModel, **sizes: int) -> float:
+        found = tiles.lay_out(operator_columns([Gemm(**sizes)])).cycles[0]
+        return float(found)
+
+    def test_one_tile_is_loaded_filled_and_drained(self) -> None:
+        assert self.cycles(self.TILES, m=1, n=1, k=1) == 767
+
+    def test_a_larger_array_is_slower_on_one_element(self) -> None:
+        small = TPUTileEnergyModel(side=128, arrays=1, accumulator_rows=4096)
+
+        assert self.cycles(small, m=1, n=1, k=1) == 383
+
+    def test_cycles_follow_the_closed_form(self) -> None:
+        tiles = TPUTileEnergyModel(side=16, arrays=3, accumulator_rows=64)
+        rounds = -(-(-(-100 // 16) * -(-70 // 16)) // 3)
+
+        assert self.cycles(tiles, m=40, n=100, k=70) == rounds * 40 + 31
+
+    def test_more_arrays_are_no_slower(self) -> None:
+        found = [
+            self.cycles(
+                TPUTileEnergyModel(side=16, arrays=n, accumulator_rows=64),
+                m=40,
+                n=100,
+                k=70,
+            )
+            for n in range(1, 40)
+        ]
+
+        assert found == sorted(found, reverse=True)
+
+    def test_rows_beyond_the_accumulators_load_the_tile_again(self) -> None:
+        workloads = [Gemm(m=m, n=1, k=1) for m in (1, 4096, 4097)]
+        found = self.TILES.lay_out(operator_columns(workloads)).row_blocks
+
+        assert found.tolist() == [1, 1, 2]
+
+    def test_operands_have_the_homes_of_the_file(self) -> None:
+        model = load_model("Google-TPU-v1")
+
+        assert isinstance(model, SystolicArrayEnergyModel)
+        assert model.homes == {"input": "host", "weight": "dram", "output": "host"}
+
+
+def gemm_traffic(
+    capacity: float, m: Floats, n: Floats, k: Floats, widths: Widths
+) -> Floats:
+    operands = Operands(
+        m * k * widths.element, k * n * widths.element, m * n * widths.element
+    )
+    return smooth_traffic(capacity, m, n, k, operands, widths)
+
+
+def random_gemms(
+    size: int, low: int = 1, high: int = 10**9
+) -> tuple[Floats, Floats, Floats]:
+    """Log-uniform M, N, K."""
+    rng = np.random.default_rng(1)
+    m, n, k = np.rint(np.exp(rng.uniform(np.log(low), np.log(high), (3, size))))
+    return m, n, k
+
+
+WIDTHS: Final = {
+    "FP32": Widths(np.float64(4), np.float64(4)),  # type: ignore[arg-type]  # one for all
+    "INT8": Widths(np.float64(1), np.float64(4)),  # type: ignore[arg-type]  # likewise
+    "INT4": Widths(np.float64(0.5), np.float64(4)),  # type: ignore[arg-type]  # likewise
+    "FP64": Widths(np.float64(8), np.float64(8)),  # type: ignore[arg-type]  # likewise
+}
+each_width = pytest.mark.parametrize("widths", WIDTHS.values(), ids=WIDTHS)
+CAPACITIES: Final = (256.0, 49_152.0, 2_097_152.0, 117_964_800.0)
+
+
+class TestSmoothTraffic:
+    """The closed forms of traffic through a near memory."""
+
+    @each_width
+    @pytest.mark.parametrize("capacity", CAPACITIES)
+    def test_is_monotone_in_each_dimension(self, capacity: float, widths: Widths) -> None:
+        m, n, k = random_gemms(20_000)
+        factor = 1 + np.random.default_rng(2).exponential(1, 20_000)
+        before = gemm_traffic(capacity, m, n, k, widths)
+        grown = [
+            gemm_traffic(capacity, m * factor, n, k, widths),
+            gemm_traffic(capacity, m, n * factor, k, widths),
+            gemm_traffic(capacity, m, n, k * factor, widths),
+            gemm_traffic(capacity, m + 1, n, k, widths),
+            gemm_traffic(capacity, m, n + 1, k, widths),
+            gemm_traffic(capacity, m, n, k + 1, widths),
+        ]
+
+        assert max(largest(before / after) for after in grown) <= 1 + 1e-12
+
+    @each_width
+    def test_does_not_grow_with_the_capacity(self, widths: Widths) -> None:
+        m, n, k = random_gemms(20_000)
+        steps = np.geomspace(64, 2**40, 60)
+        found = np.stack([gemm_traffic(s, m, n, k, widths) for s in steps])
+
+        assert largest(found[1:] / found[:-1]) <= 1 + 1e-12
+
+    @each_width
+    def test_falls_no_faster_than_the_capacity_grows(self, widths: Widths) -> None:
+        m, n, k = random_gemms(20_000)
+        small = gemm_traffic(65_536, m, n, k, widths)
+        for factor in (1.5, 4.0, 1000.0):
+            large = gemm_traffic(65_536 * factor, m, n, k, widths)
+
+            assert largest(small / large) <= factor * (1 + 1e-12)
+
+    @each_width
+    @pytest.mark.parametrize("capacity", CAPACITIES)
+    def test_is_at_least_each_tensor_once(self, capacity: float, widths: Widths) -> None:
+        m, n, k = random_gemms(20_000)
+        compulsory = (m * k + k * n + m * n) * widths.element
+        found = gemm_traffic(capacity, m, n, k, widths)
+
+        assert largest(compulsory / found) <= 1 + 1e-12
+
+    @each_width
+    @pytest.mark.parametrize("capacity", CAPACITIES)
+    def test_is_at_least_the_input_output_lower_bound(
+        self, capacity: float, widths: Widths
+    ) -> None:
+        m, n, k = random_gemms(20_000)
+        least = np.minimum(widths.element, widths.partial)
+        bound = 2 * m * n * k * widths.element * np.sqrt(least / capacity)
+        found = gemm_traffic(capacity, m, n, k, widths)
+
+        assert largest(bound / found) <= 1 + 1e-12
+
+    @each_width
+    def test_is_compulsory_where_all_fits(self, widths: Widths) -> None:
+        m, n, k = random_gemms(1000, high=1000)
+        compulsory = (m * k + k * n + m * n) * widths.element
+
+        np.testing.assert_allclose(gemm_traffic(2.0**40, m, n, k, widths), compulsory)
+
+    @each_width
+    def test_similar_problems_have_similar_traffic(self, widths: Widths) -> None:
+        m, n, k = random_gemms(20_000, high=10**6)
+        one = gemm_traffic(65_536, m, n, k, widths)
+        three = gemm_traffic(9 * 65_536, 3 * m, 3 * n, 3 * k, widths)
+
+        np.testing.assert_allclose(three, 9 * one, rtol=1e-12)
+
+    @pytest.mark.parametrize(
+        ("name", "factor"), [("FP64", 1.5), ("FP32", 1.5), ("INT8", 1.8), ("INT4", 1.8)]
+    )
+    @pytest.mark.parametrize("capacity", [4096, 65_536, 1_048_576])
+    def test_is_little_below_the_best_integer_tiling(
+        self, capacity: int, name: str, factor: float
+    ) -> None:
+        # Fractional passes cost less than whole ones, most where an operand almost
+        # fits; with sums wider than elements that is the case more often.
+        m, n, k = random_gemms(200, low=128, high=2048)
+        sizes = zip(m.tolist(), n.tolist(), k.tolist(), strict=True)
+        best = np.array([best_tiling(capacity, *size, WIDTHS[name]) for size in sizes])
+        ratio = best / gemm_traffic(capacity, m, n, k, WIDTHS[name])
+
+        assert 1 - 1e-12 <= ratio.min() <= largest(ratio) <= factor
+        assert np.median(ratio) <= 1.1
+
+    def test_an_operand_that_lies_near_is_not_fetched(self) -> None:
+        m, n, k = (np.array([x]) for x in (512.0, 512.0, 512.0))
+        widths = WIDTHS["FP32"]
+        a, b, c = m * k * 4, k * n * 4, m * n * 4
+        nowhere = np.zeros(1)
+        every = smooth_traffic(4096, m, n, k, Operands(a, b, c), widths)
+        without_a = smooth_traffic(4096, m, n, k, Operands(nowhere, b, c), widths)
+        without_any = smooth_traffic(4096, m, n, k, Operands(*[nowhere] * 3), widths)
+
+        assert without_a < every - a
+        assert without_any == 0
+
+    @given(st.integers(0, 2**50), st.integers(0, 2**50))
+    def test_what_does_not_fit_is_spilled(self, size: int, capacity: int) -> None:
+        found = spilled(np.array([float(size)]), capacity)
+
+        assert found.tolist() == [max(0, size - capacity)]
+
+
+def best_tiling(capacity: int, m: float, n: float, k: float, widths: Widths) -> float:
+    """The least traffic of all integer tiles of the three loop orders, by enumeration."""
+    w, p = float(widths.element), float(widths.partial)
+    rows = np.arange(1, m + 1)
+    columns = np.minimum(n, np.floor(capacity / p / rows))
+    output = w * (
+        m * k * np.ceil(n / np.maximum(columns, 1)) + k * n * np.ceil(m / rows) + m * n
+    )
+    found = [output[columns >= 1].min()]
+    for streamed, kept in ((m, n), (n, m)):  # the weights stay, then the inputs
+        depth = np.arange(1, k + 1)
+        breadth = np.minimum(kept, np.floor(capacity / w / depth))
+        sums = streamed * kept * (w + 2 * p * (np.ceil(k / depth) - 1))
+        passes = np.ceil(kept / np.maximum(breadth, 1))
+        stationary = w * k * kept + w * streamed * k * passes + sums
+        found.append(stationary[breadth >= 1].min())
+    return float(min(found))
