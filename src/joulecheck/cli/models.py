@@ -21,7 +21,7 @@ from joulecheck.reports.json_report import dumps
 def models(
     models: tuple[str, ...], output_format: str, output_file: Path | None
 ) -> None:
-    """List models: their machine's class, precisions and what they answer.
+    """List models: their machine's class, energy model and precisions.
 
     MODEL is FAMILY:PATTERN, such as 'reference:*TPU*', or MODULE:CLASS for a model of
     your own. Without it, the reference models, or those of your pyproject.toml.
@@ -32,14 +32,14 @@ def models(
         return
     with recorded(output_file) as console:
         table = Table(box=None, pad_edge=False)
-        for heading in ("model", "class", "precisions", "answers"):
+        for heading in ("model", "class", "energy model", "precisions"):
             table.add_column(heading, overflow="fold")
         for row in described:
             table.add_row(
                 row["name"],
                 row["architecture"] or "-",
+                row["energy_model"],
                 " ".join(row["precisions"]),
-                " ".join(row["offers"]),
             )
         console.print(table)
 
