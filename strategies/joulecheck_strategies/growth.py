@@ -94,7 +94,7 @@ class GrowthSpace(WrappingSpace[WorkloadPair]):
         rows[:, -2] %= np.maximum(used.sum(axis=1), 1)
         grown, columns = self._grown(rows, used)
         before, after = self.workloads.layout(rows), self.workloads.layout(grown)
-        after.write_genes(grown)
+        after.write_genes(grown, self.workloads.column)
         each = np.arange(len(rows))
         rows[:, -1] = grown[each, columns] - rows[each, columns]
         rows[~before.same_structure(after) | (rows[:, -1] <= 0), -2:] = 0

@@ -6,7 +6,8 @@ from here equal those of the case that `read` builds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Final
 
 import attrs
@@ -66,11 +67,6 @@ class Slot:
     extra: Ints
     """Operands beyond two of a function that is not unary."""
 
-    @property
-    def operands(self) -> Ints:
-        """Activation inputs of an elementwise node."""
-        return np.where(_UNARY[self.function], 1, 2 + self.extra)
-
     def reads_genes(self) -> dict[str, Bools]:
         """(nodes,) which nodes read each gene that can grow."""
         is_gemm, outside = self.kind == GEMM, self.source == OUTSIDE
@@ -87,42 +83,50 @@ class Slot:
         }
 
 
-Gene = Callable[[str], Ints]
+Read = Callable[[str], Ints]
+"""Gives the values of a gene of one slot, one for each of its nodes."""
+
+Place = tuple[Ints, Read]
+"""The graphs that reach a slot, in ascending order, and the genes of their nodes."""
+
+
+def places(rows: Ints, column: Mapping[str, int], max_nodes: int) -> Iterator[Place]:
+    """The slots of the graphs that rows of genes describe, canonical or not."""
+    alive = np.arange(len(rows))
+    for slot in range(max_nodes):
+        if slot:
+            alive = alive[rows[alive, column[f"{slot}.more"]] == 1]
+        if not len(alive):
+            return
+        yield alive, partial(_gathered, rows, column, slot, alive)
+
+
+def _gathered(
+    rows: Ints, column: Mapping[str, int], slot: int, graphs: Ints, name: str
+) -> Ints:
+    values: Ints = rows[:, column[f"{slot}.{name}"]]
+    return values if len(graphs) == len(rows) else values[graphs]
 
 
 class Layout:
     """The nodes of a batch of graphs, slot by slot."""
 
-    def __init__(
-        self, rows: Ints, column: Mapping[str, int], max_nodes: int, kinds: Ints
-    ) -> None:
+    def __init__(self, size: int, places: Iterable[Place], kinds: Ints) -> None:
         """Derive all shapes.
 
         Args:
-            rows: (n, width) genes, canonical or not.
-            column: the index of each gene by name.
-            max_nodes: how many slots the genes have.
+            size: how many graphs.
+            places: their slots, from the first on.
             kinds: the operator kind of each value of the gene `kind`.
         """
-        self.size = len(rows)
+        self.size = size
         self.slots: list[Slot] = []
-        self._rows = rows
-        self._column = column
         self._kinds = kinds
         self._outputs: list[Ints] = []
-        alive = np.arange(self.size)
-        for slot in range(max_nodes):
-            if slot:
-                alive = alive[rows[alive, column[f"{slot}.more"]] == 1]
-            if not len(alive):
-                break
-            self._add(slot, alive)
+        for slot, (graphs, gene) in enumerate(places):
+            self._add(slot, graphs, gene)
 
-    def _add(self, slot: int, graphs: Ints) -> None:
-        def gene(name: str) -> Ints:
-            values: Ints = self._rows[:, self._column[f"{slot}.{name}"]]
-            return values if len(graphs) == self.size else values[graphs]
-
+    def _add(self, slot: int, graphs: Ints, gene: Read) -> None:
         kind = self._kinds[gene("kind")]
         source = np.maximum(slot - 1 - gene("source"), OUTSIDE)
         reads = self._input(gene, graphs, kind, source)
@@ -147,7 +151,7 @@ class Layout:
         everywhere[:, graphs] = writes
         self._outputs.append(everywhere)
 
-    def _input(self, gene: Gene, graphs: Ints, kind: Ints, source: Ints) -> Ints:
+    def _input(self, gene: Read, graphs: Ints, kind: Ints, source: Ints) -> Ints:
         """Shapes of the first operands: a root's own genes, else what its source gave."""
         reads = np.stack([gene("batch"), gene("c"), gene("h"), gene("w")])
         is_gemm = kind == GEMM
@@ -161,7 +165,7 @@ class Layout:
         return reads
 
     def _second(
-        self, gene: Gene, graphs: Ints, kind: Ints, source: Ints, reads: Ints
+        self, gene: Read, graphs: Ints, kind: Ints, source: Ints, reads: Ints
     ) -> Ints:
         """The nearest earlier slot that fits as second operand, where one is wanted."""
         second = np.full(len(graphs), OUTSIDE)
@@ -180,7 +184,7 @@ class Layout:
 
     def _multiply(  # noqa: PLR0913 - the parts of one node
         self,
-        gene: Gene,
+        gene: Read,
         graphs: Ints,
         kind: Ints,
         second: Ints,
@@ -203,12 +207,12 @@ class Layout:
         writes[H] = np.where(is_gemm, reads[H] * reads[W], writes[H])
         writes[W] = np.where(is_gemm, 1, writes[W])
 
-    def write_genes(self, rows: Ints) -> None:
+    def write_genes(self, rows: Ints, column: Mapping[str, int]) -> None:
         """Write the canonical genes of all nodes into rows of minima."""
         values_of_kind = np.zeros(len(OPERATORS), dtype=np.int64)
         values_of_kind[self._kinds] = np.arange(len(self._kinds))
         for place, slot in enumerate(self.slots):
-            _write_genes(place, slot, rows, self._column, values_of_kind)
+            _write_genes(place, slot, rows, column, values_of_kind)
 
     def same_structure(self, grown: Layout) -> Bools:
         """(n,) whether `grown` has the same edges and filters and no smaller size."""
@@ -225,11 +229,16 @@ class Layout:
 
     def operator_columns(self) -> OperatorColumns:
         """One row an operator, in the order of the graphs."""
-        if len(self.slots) == 1:
-            return _columns(self.slots, np.arange(self.size), self._is_read())
+        parts = [
+            _columns(slot, is_read)
+            for slot, is_read in zip(self.slots, self._is_read(), strict=True)
+        ]
+        if len(parts) == 1:
+            return parts[0]
         counts = np.bincount(np.concatenate([s.graphs for s in self.slots]))
         starts = np.cumsum(counts) - counts
-        return _columns(self.slots, starts, self._is_read())
+        places = [starts[s.graphs] + index for index, s in enumerate(self.slots)]
+        return OperatorColumns.interleaved(starts, parts, places)
 
     def _is_read(self) -> list[Bools]:
         """For each slot, (nodes,) whether a later node of the graph reads its output."""
@@ -258,7 +267,7 @@ def _is_b(offered: Ints, reads: Ints) -> Bools:
     return batch & (channels | positions)
 
 
-def _convolve(gene: Gene, kind: Ints, reads: Ints, writes: Ints) -> Filters:
+def _convolve(gene: Read, kind: Ints, reads: Ints, writes: Ints) -> Filters:
     """Clip the filters of each convolution to its input and derive its output."""
     at = np.flatnonzero(kind == CONV2D)
     if not len(at):
@@ -322,22 +331,88 @@ def _write_filters(place: int, slot: Slot, rows: Ints, column: Mapping[str, int]
         rows[graphs, column[f"{place}.{name}"]] = value
 
 
-def _columns(slots: list[Slot], starts: Ints, read: list[Bools]) -> OperatorColumns:
-    size = sum(len(slot.graphs) for slot in slots)
-    table = np.empty((15, size))
-    for place, (slot, is_read) in enumerate(zip(slots, read, strict=True)):
-        table[:, starts[slot.graphs] + place] = _table(slot, is_read)
-    return OperatorColumns.of_table(starts, table)
+def _columns(slot: Slot, is_read: Bools) -> OperatorColumns:
+    """The columns of the nodes of one slot, each as if it were a case of its own."""
+    reads, writes = slot.input.astype(np.float64), slot.output.astype(np.float64)
+    inputs, outputs = (shape[N] * shape[C] * shape[H] * shape[W] for shape in (reads, writes))
+    ones, zeros = np.ones(len(slot.kind)), np.zeros(len(slot.kind))
+    inside = slot.source != OUTSIDE
+    batched = (slot.kind == GEMM) & (slot.second != OUTSIDE)
+    found = OperatorColumns(
+        starts=np.arange(len(slot.kind)),
+        kind=slot.kind,
+        instances=np.where(batched, writes[N], ones),
+        m=np.where(batched, 1.0, writes[N]) * (writes[H] * writes[W]),
+        n=writes[C],
+        k=reads[C],
+        macs=outputs * reads[C],
+        other_ops=zeros,
+        input_elements=inputs,
+        touched_elements=inputs,
+        external_inputs=ones - inside,
+        internal_inputs=inside.astype(np.float64),
+        weight_elements=np.where(batched, writes[N], ones) * reads[C] * writes[C],
+        weight_is_internal=batched,
+        output_elements=outputs,
+        output_is_internal=is_read,
+    )
+    if len(slot.filters.at):
+        found = _with_filters(found, slot)
+    at = np.flatnonzero(slot.kind == ELEMENTWISE)
+    return _with_functions(found, slot, at) if len(at) else found
 
 
-def _touched(slot: Slot, inputs: Floats) -> Floats:
-    """Elements of one input that are certainly read: `certainly_touched` in arrays."""
-    touched = inputs.copy()
+def _with_filters(gemms: OperatorColumns, slot: Slot) -> OperatorColumns:
+    """The columns with those of convolutions in place of GEMMs of the same tensors."""
+    at, filters = slot.filters.at, slot.filters
+    n = gemms.n[at] / filters.groups
+    k = gemms.k[at] / filters.groups * filters.r * filters.s
+    return attrs.evolve(
+        gemms,
+        instances=_put(gemms.instances, at, filters.groups),
+        n=_put(gemms.n, at, n),
+        k=_put(gemms.k, at, k),
+        macs=_put(gemms.macs, at, gemms.output_elements[at] * k),
+        touched_elements=_put(gemms.touched_elements, at, _touched(slot)),
+        weight_elements=_put(gemms.weight_elements, at, filters.groups * k * n),
+    )
+
+
+def _with_functions(gemms: OperatorColumns, slot: Slot, at: Ints) -> OperatorColumns:
+    """The columns with those of elementwise nodes in place of GEMMs."""
+    unary, outputs = _UNARY[slot.function[at]], gemms.output_elements[at]
+    operands = np.where(unary, 1, 2 + slot.extra[at])
+    inside = gemms.internal_inputs[at] + (slot.second[at] != OUTSIDE)
+    cost = _COST[slot.function[at]] * np.maximum(1, operands - 1)
+    return attrs.evolve(
+        gemms,
+        m=_put(gemms.m, at, outputs),
+        n=_put(gemms.n, at, 1.0),
+        k=_put(gemms.k, at, 1.0),
+        macs=_put(gemms.macs, at, 0.0),
+        other_ops=_put(gemms.other_ops, at, outputs * cost),
+        external_inputs=_put(gemms.external_inputs, at, operands - inside),
+        internal_inputs=_put(gemms.internal_inputs, at, inside),
+        weight_elements=_put(gemms.weight_elements, at, 0.0),
+    )
+
+
+def _put(column: Floats, at: Ints, values: Floats | Ints | float) -> Floats:
+    changed = column.copy()
+    changed[at] = values
+    return changed
+
+
+def _touched(slot: Slot) -> Floats:
+    """Elements of each convolution's input that are certainly read.
+
+    It is `certainly_touched` in arrays.
+    """
     filters, at = slot.filters, slot.filters.at
     reads, writes = slot.input[:, at], slot.output[:, at]
     rows = _touched_axis(filters, reads[H], writes[H], filters.r)
     columns = _touched_axis(filters, reads[W], writes[W], filters.s)
-    touched[at] = reads[N].astype(np.float64) * reads[C] * rows * columns
+    touched: Floats = reads[N].astype(np.float64) * reads[C] * rows * columns
     return touched
 
 
@@ -348,33 +423,3 @@ def _touched_axis(filters: Filters, size: Ints, outputs: Ints, taps: Ints) -> In
     gapless = np.where(taps >= filters.stride, np.minimum(size, last), blocks)
     found: Ints = np.maximum(0, np.where(filters.dilation == 1, gapless, single))
     return found
-
-
-def _table(slot: Slot, is_read: Bools) -> tuple[Floats | Ints | Bools, ...]:
-    """The rows that `OperatorColumns.of_table` takes."""
-    reads, writes = slot.input.astype(np.float64), slot.output.astype(np.float64)
-    ones = np.ones(len(slot.graphs))
-    inputs, outputs = reads.prod(axis=0), writes.prod(axis=0)
-    batched = (slot.kind == GEMM) & (slot.second != OUTSIDE)
-    positions = writes[H] * writes[W]
-    instances = np.where(batched, writes[N], ones)
-    m = np.where(batched, positions, writes[N] * positions)
-    n, k = writes[C].copy(), reads[C].copy()
-    at, filters = slot.filters.at, slot.filters
-    instances[at] = filters.groups
-    n[at] /= filters.groups
-    k[at] = k[at] / filters.groups * filters.r * filters.s
-    elementwise = slot.kind == ELEMENTWISE
-    m[elementwise] = outputs[elementwise]
-    n[elementwise] = k[elementwise] = 1
-    macs = np.where(elementwise, 0, outputs * k)
-    weights = np.where(elementwise, 0, instances * k * n)
-    operands = np.where(elementwise, slot.operands, 1)
-    cost = _COST[slot.function] * np.maximum(1, operands - 1)
-    other = np.where(elementwise, outputs * cost, 0)
-    inside = (slot.source != OUTSIDE).astype(np.float64)
-    inside += elementwise & (slot.second != OUTSIDE)
-    return (
-        slot.kind, instances, m, n, k, macs, other, inputs, _touched(slot, inputs),
-        operands - inside, inside, weights, batched, outputs, is_read,
-    )  # fmt: skip

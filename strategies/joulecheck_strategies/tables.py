@@ -61,8 +61,10 @@ class Tables:
     @classmethod
     def of(cls, genes: Sequence[Gene], tables: Sequence[Ints]) -> Tables:
         """The genes and their tables; one of another size is stretched."""
-        low, high = np.array([(gene.low, gene.high) for gene in genes]).T
-        return cls(low, high, np.stack([np.resize(t, TABLE_SIZE) for t in tables]))
+        ends = np.array([(gene.low, gene.high) for gene in genes], dtype=np.int64)
+        low, high = ends.reshape(len(genes), 2).T
+        values = [np.resize(table, TABLE_SIZE) for table in tables]
+        return cls(low, high, np.array(values, dtype=np.int64).reshape(-1, TABLE_SIZE))
 
 
 def draw(rng: np.random.Generator, gene: Gene, table: Ints, size: int) -> Ints:
@@ -78,12 +80,11 @@ def draw_all(rng: np.random.Generator, tables: Tables, size: int) -> Ints:
     """
     count = len(tables.values)
     bits = rng.integers(0, 1 << 16, (count, size), dtype=np.uint16)
-    values = np.empty((count, size), dtype=np.int64)
-    for table, chosen, found in zip(tables.values, bits % TABLE_SIZE, values, strict=True):
-        table.take(chosen, out=found, mode="clip")
-    which, where = np.nonzero(bits < TABLE_SIZE)
-    uniform = rng.integers(tables.low[which], tables.high[which], endpoint=True)
-    values[which, where] = uniform
+    first = np.arange(0, count * TABLE_SIZE, TABLE_SIZE)[:, None]
+    values = tables.values.ravel().take((bits & (TABLE_SIZE - 1)) + first)
+    uniform = np.flatnonzero(bits < TABLE_SIZE)
+    low, high = (ends[uniform // max(size, 1)] for ends in (tables.low, tables.high))
+    values.reshape(-1)[uniform] = rng.integers(low, high, endpoint=True)
     return values
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from itertools import chain, combinations
 from typing import Final
 
@@ -29,9 +29,15 @@ from joulecheck.workload import (
     rewired,
 )
 from joulecheck.workload.columns import OPERATORS, PRECISIONS, Ints
-from joulecheck_strategies.layout import FUNCTIONS, Layout
+from joulecheck_strategies.layout import FUNCTIONS, Layout, Place, places
 from joulecheck_strategies.reading import ReadSpace, Take
-from joulecheck_strategies.tables import TABLE_SIZE, Tables, draw_all, value_table
+from joulecheck_strategies.tables import (
+    TABLE_SIZE,
+    Tables,
+    draw,
+    draw_all,
+    value_table,
+)
 
 NATURES: Final = ("gemm", "conv2d", "elementwise")
 """Kinds of operator, in the order of `OPERATORS`; the first is the plainest."""
@@ -164,15 +170,22 @@ class WorkloadSpace(ReadSpace[Case]):
 
     def layout(self, rows: Ints) -> Layout:
         """The nodes that rows of genes describe, as arrays."""
-        kinds = np.array([NATURES.index(kind) for kind in self.kinds])
-        return Layout(rows, self.column, self.max_nodes, kinds)
+        found = places(rows, self.column, self.max_nodes)
+        return Layout(len(rows), found, self._kinds)
+
+    @cached_property
+    def _kinds(self) -> Ints:
+        return np.array([NATURES.index(kind) for kind in self.kinds])
 
     def canonical(self, rows: Ints) -> Ints:
         """Clipped genes at what they were clipped to, unread genes at their minimum."""
-        genes = self.empty(len(rows))
-        self.layout(rows).write_genes(genes)
-        genes[:, -1] = rows[:, -1]
-        return genes
+        return self._rows(self.layout(rows), rows[:, -1])
+
+    def _rows(self, layout: Layout, precision: Ints) -> Ints:
+        rows = self.empty(layout.size)
+        layout.write_genes(rows, self.column)
+        rows[:, -1] = precision
+        return rows
 
     def batch(self, rows: Ints) -> Cases:
         """The cases of rows, with columns computed when asked for."""
@@ -210,43 +223,47 @@ class WorkloadSpace(ReadSpace[Case]):
 
     def sample(self, rng: np.random.Generator, size: int) -> Ints:
         """Geometric in the number of nodes, each gene from its table of corners."""
-        rows = self.empty(size)
-        by_gene = rows.T
-        columns, tables = self._drawn_in(0)
-        by_gene[columns] = draw_all(rng, tables, size)
-        alive = np.arange(size)
-        for slot in range(1, self.max_nodes):
-            alive = alive[rng.random(len(alive)) < MORE_NODES]
-            by_gene[self.column[f"{slot}.more"], alive] = 1
-            columns, tables = self._drawn_in(slot)
-            by_gene[columns[:, None], alive] = draw_all(rng, tables, len(alive))
-        drawn_canonical = self.kinds == ("gemm",) and self.max_nodes == 1
-        return rows if drawn_canonical else self.canonical(rows)
+        layout = Layout(size, self._places(rng, size), self._kinds)
+        precision = Gene("precision", 0, len(self.precisions) - 1)
+        return self._rows(layout, draw(rng, precision, value_table(precision, (), ()), size))
 
-    def _drawn_in(self, slot: int) -> tuple[Ints, Tables]:
-        """The columns of the genes that any kind of node reads there, and their tables."""
-        return self._drawn_by_slot[slot]
+    def _places(self, rng: np.random.Generator, size: int) -> Iterator[Place]:
+        """The slots of sampled graphs."""
+        alive = np.arange(size)
+        for slot in range(self.max_nodes):
+            if slot:
+                alive = alive[rng.random(len(alive)) < MORE_NODES]
+            genes, tables = self._drawn_by_slot[slot]
+            drawn = draw_all(rng, tables, len(alive))
+            values = dict(zip((gene.name for gene in genes), drawn, strict=True))
+            yield alive, partial(self._drawn_or_plainest, slot, values, len(alive))
+
+    def _drawn_or_plainest(
+        self, slot: int, drawn: Mapping[str, Ints], size: int, name: str
+    ) -> Ints:
+        full = f"{slot}.{name}"
+        if full in drawn:
+            return drawn[full]
+        return np.broadcast_to(self.plainest[self.column[full]], (size,))
 
     @cached_property
-    def _drawn_by_slot(self) -> list[tuple[Ints, Tables]]:
+    def _drawn_by_slot(self) -> list[tuple[list[Gene], Tables]]:
         return [self._to_draw(slot) for slot in range(self.max_nodes)]
 
-    def _to_draw(self, slot: int) -> tuple[Ints, Tables]:
+    def _to_draw(self, slot: int) -> tuple[list[Gene], Tables]:
+        """The genes that some kind of node reads there, and their tables."""
         names = {"kind", "source", *chain(*(ROOT_OF[k] + READ_BY[k] for k in self.kinds))}
         if not slot:
-            names -= {"source", "second"}  # no earlier node to read
-        columns = [self.column[f"{slot}.{name}"] for name in names]
-        if not slot:
-            columns.append(self.column["precision"])
-        free = sorted(filter(self._is_free, columns))
-        tables = [self._table(index, slot) for index in free]
-        genes = [self.genes[index] for index in free]
-        return np.array(free, dtype=np.int64), Tables.of(genes, tables)
+            names -= {"source", "second"}  # there is no earlier node
+        columns = sorted(self.column[f"{slot}.{name}"] for name in names)
+        genes = [self.genes[index] for index in columns if self._is_free(index)]
+        return genes, Tables.of(genes, [self._table(gene, slot) for gene in genes])
 
-    def _table(self, index: int, slot: int) -> Ints:
-        gene = self.genes[index]
+    def _table(self, gene: Gene, slot: int) -> Ints:
         if gene.name == f"{slot}.source":
             return _source_table(slot)
+        if gene.name == f"{slot}.kind":
+            return np.arange(len(self.kinds))  # each as often
         return value_table(gene, self.constants, self.quanta)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import attrs
 import numpy as np
@@ -96,6 +96,15 @@ class OperatorColumns:
             output_is_internal=output_is_internal.astype(bool),
         )
 
+    @classmethod
+    def interleaved(
+        cls, starts: Ints, parts: Sequence[OperatorColumns], places: Sequence[Ints]
+    ) -> OperatorColumns:
+        """The operators of several columns, those of each part at its places."""
+        names = [field.name for field in attrs.fields(cls) if field.name != "starts"]
+        merged = {name: [getattr(part, name) for part in parts] for name in names}
+        return cls(starts=starts, **{n: _merged(v, places) for n, v in merged.items()})
+
     def __len__(self) -> int:
         """How many operators."""
         return len(self.kind)
@@ -118,6 +127,13 @@ class OperatorColumns:
     def per_operator(self, cases: NDArray[Number]) -> NDArray[Number]:
         """Repeat `cases` (one entry a case) for each operator of the case."""
         return cases if self.one_each else cases[self.owner]
+
+
+def _merged(parts: Sequence[NDArray[Any]], places: Sequence[Ints]) -> NDArray[Any]:
+    merged = np.empty(sum(map(len, parts)), dtype=parts[0].dtype)
+    for part, where in zip(parts, places, strict=True):
+        merged[where] = part
+    return merged
 
 
 @attrs.frozen(eq=False)
