@@ -172,7 +172,20 @@ class CampaignReport:
         )
 
     def _show_skipped(self) -> None:
+        """Exemptions one by one with their reasons, the rest a line a model."""
+        not_offered: dict[str, list[str]] = {}
         for skipped in self._skipped:
-            word = "EXEMPT" if skipped.exempt else "NOT OFFERED"
-            text = f"{word} {skipped.pair.property} on {skipped.pair.model}: "
-            self._console.print(Text(text + skipped.reason, style="dim"))
+            if skipped.exempt:
+                where = f"EXEMPT {skipped.pair.property} on {skipped.pair.model}"
+                self._dim(f"{where}: {skipped.reason}")
+            else:
+                laws = not_offered.setdefault(skipped.pair.model, [])
+                laws.append(skipped.pair.property)
+        for model, laws in not_offered.items():
+            self._dim(
+                f"NOT OFFERED by {model}: {', '.join(laws)}; `joulecheck adapter check "
+                f"{model}` says what is missing"
+            )
+
+    def _dim(self, text: str) -> None:
+        self._console.print(Text(text, style="dim"))

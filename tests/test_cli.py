@@ -1,0 +1,385 @@
+"""The command line as its users see it: text, JSON, exit codes, messages."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import attrs
+import pytest
+
+from joulecheck.cli import main
+
+NPU = """
+from joulecheck import Estimate, Precision
+
+
+class Npu:
+    name = "npu"
+    precisions = (Precision.INT8, Precision.FP32)
+
+    def estimate(self, case, scale={}):
+        compute = 0.1e-12 * case.ops * case.precision.bits / 8
+        dram = 30e-12 * case.bytes
+        seconds = max(case.ops / 4e12, case.bytes / 50e9)
+        terms = {"compute": compute, "dram": dram}
+        return Estimate(energy=compute + dram, latency=seconds, energy_terms=terms)
+
+
+class Forgetful(Npu):
+    name = "forgetful"
+
+    def estimate(self, case, scale={}):
+        found = super().estimate(case)
+        return Estimate(
+            energy=found.energy_terms["dram"], energy_terms=found.energy_terms
+        )
+
+
+class NoEstimate:
+    name = "none"
+"""
+
+
+@attrs.frozen
+class Done:
+    """What a command printed and its exit code."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+class Run:
+    """Runs the command in this process, in a folder of its own."""
+
+    def __init__(
+        self,
+        folder: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        self.folder = folder
+        self._monkeypatch = monkeypatch
+        self._capsys = capsys
+
+    def __call__(self, *arguments: str, **environment: str) -> Done:
+        with self._monkeypatch.context() as patch:
+            patch.setattr(sys, "argv", ["joulecheck", *arguments])
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            with pytest.raises(SystemExit) as stopped:
+                main()
+        out, err = self._capsys.readouterr()
+        assert isinstance(stopped.value.code, int)
+        return Done(stopped.value.code, out, err)
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Run:
+    (tmp_path / "mymodel.py").write_text(NPU)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    for name in [name for name in os.environ if name.startswith("JOULECHECK_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delitem(sys.modules, "mymodel", raising=False)
+    return Run(tmp_path, monkeypatch, capsys)
+
+
+FAST = ("--cases", "512", "--seed", "1", "--workers", "0")
+
+
+class TestFuzz:
+    def test_sound_models_exit_zero_and_say_the_rate(self, run: Run) -> None:
+        done = run("fuzz", "reference:Google-TPU-v1", *FAST)
+
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "0 new findings" in done.stdout
+        assert "checks/s" in done.stdout
+        assert done.stdout.startswith("seed 1: 1 models x ")
+
+    def test_a_planted_fault_is_reported_with_rule_case_numbers_and_replay(
+        self, run: Run
+    ) -> None:
+        done = run(
+            "fuzz", "reference:Intel-i7-12700K", "--inject", "dropped-term",
+            "--select", "CMP001", *FAST,
+        )  # fmt: skip
+
+        assert done.returncode == 1
+        assert "NEW  CMP001 layers-sum-to-total  reference:Intel-i7-12700K" in done.stdout
+        assert "gemm M=1 N=1 K=1 FP32" in done.stdout
+        assert "static 50 uJ" in done.stdout
+        assert "--inject dropped-term" in done.stdout
+
+    def test_a_model_of_ones_own_is_found_in_the_working_directory(self, run: Run) -> None:
+        assert run("fuzz", "mymodel:Npu", *FAST).returncode == 0
+
+        done = run("fuzz", "mymodel:Forgetful", *FAST)
+
+        assert done.returncode == 1
+        assert "CMP001" in done.stdout
+
+    def test_exit_zero_reports_and_does_not_fail(self, run: Run) -> None:
+        done = run("fuzz", "mymodel:Forgetful", *FAST, "--exit-zero")
+
+        assert done.returncode == 0
+        assert "NEW  CMP001" in done.stdout
+
+    def test_an_accepted_finding_is_known_and_does_not_fail(self, run: Run) -> None:
+        arguments = ("fuzz", "mymodel:Forgetful", "--select", "CMP001", *FAST)
+        found = json.loads(run(*arguments, "--output-format", "json").stdout)
+        (finding,) = found["findings"]
+        run("findings", "accept", finding["id"], "--reason", "a sketch")
+
+        done = run(*arguments)
+
+        assert done.returncode == 0
+        assert "KNOWN  CMP001" in done.stdout
+
+    def test_json_names_everything_that_was_asked(self, run: Run) -> None:
+        done = run("fuzz", "mymodel:Npu", *FAST, "--output-format", "json")
+
+        document = json.loads(done.stdout)
+        assert document["seed"] == 1
+        assert document["checks"] == sum(p["checks"] for p in document["pairs"])
+        assert {s["property"] for s in document["skipped"]} >= {"BND001", "SEN001"}
+
+    def test_a_report_goes_to_a_file_whole(self, run: Run) -> None:
+        done = run(
+            "fuzz",
+            "mymodel:Npu",
+            *FAST,
+            "--output-format",
+            "json",
+            "--output-file",
+            "r.json",
+        )
+
+        assert json.loads((run.folder / "r.json").read_text())["findings"] == []
+        assert "0 new findings" in done.stdout
+
+    def test_without_a_seed_one_is_chosen_and_printed(self, run: Run) -> None:
+        seeds = {
+            run("fuzz", "mymodel:Npu", "--cases", "8", "--workers", "0").stdout.split(":")[
+                0
+            ]
+            for _ in range(2)
+        }
+
+        assert len(seeds) == 2
+
+    def test_a_budget_ends_the_search(self, run: Run) -> None:
+        done = run("fuzz", "mymodel:Npu", "--budget", "1s", "--workers", "0")
+
+        assert done.returncode == 0
+        assert "1 s" in done.stdout
+
+    def test_a_named_campaign_goes_on_where_it_stopped(self, run: Run) -> None:
+        arguments = (
+            "fuzz", "reference:Google-TPU-v1", "--select", "BND003", "--budget", "1s",
+            "--name", "nightly", "--workers", "0",
+        )  # fmt: skip
+        first = run(*arguments)
+
+        second = run(*arguments)
+
+        assert "from epoch" not in first.stdout
+        assert "from epoch" in second.stdout
+        assert first.stdout.split(":")[0] == second.stdout.split(":")[0]
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (("fuzz", "refrence:*"), "did you mean"),
+            (("fuzz", "reference:TPU"), "no model of reference matches 'TPU'"),
+            (("fuzz", "mymodel:Nup"), "did you mean Npu"),
+            (("fuzz", "nothere:Npu"), "nothere"),
+            (("fuzz", "mymodel:NoEstimate"), "estimate"),
+            (("fuzz", "--select", "XYZ"), "no property starts with 'XYZ'"),
+            (("fuzz", "--inject", "nope"), "nope"),
+            (("fuzz", "--cases", "5", "--budget", "5s"), "exclude each other"),
+            (("fuzz", "--budget", "soon"), "90s, 5m or 8h"),
+            (("fuzz", "--corpus", "nonsense"), "nonsense"),
+            (("fuzz", "mymodel:Npu", "--inject", "dear-int8"), "no reference model"),
+            (("fuzz", "--name", "a/b", "--budget", "1s"), "a/b"),
+            (("explain", "CMP01"), "did you mean"),
+            (("replay", "F-zzzz"), "F-zzzz"),
+            (("findings", "show", "F-zzzz"), "F-zzzz"),
+        ],
+    )
+    def test_a_users_mistake_is_a_message_and_exit_two(
+        self, run: Run, arguments: tuple[str, ...], message: str
+    ) -> None:
+        done = run(*arguments)
+
+        assert done.returncode == 2
+        assert message in " ".join(done.stderr.split())
+        assert "Traceback" not in done.stderr
+
+
+class TestReplay:
+    def test_with_the_fault_it_still_fails_and_without_it_is_fixed(self, run: Run) -> None:
+        inject = ("--inject", "roofline-minimum")
+        run("fuzz", "reference:Google-TPU-v4", "--select", "CMP003", *inject, *FAST)
+
+        without, with_fault = run("replay"), run("replay", *inject)
+
+        assert (without.returncode, with_fault.returncode) == (0, 1)
+        assert "FIXED  CMP003" in without.stdout
+        assert "STILL FAILS  CMP003" in with_fault.stdout
+
+    def test_a_model_of_ones_own_must_be_named(self, run: Run) -> None:
+        run("fuzz", "mymodel:Forgetful", "--select", "CMP001", *FAST)
+
+        unnamed, named = run("replay"), run("replay", "--models", "mymodel:Forgetful")
+
+        assert unnamed.returncode == 2
+        assert "add --models mymodel:Forgetful" in " ".join(unnamed.stdout.split())
+        assert named.returncode == 1
+        assert "STILL FAILS" in named.stdout
+
+    def test_only_restricts_it_to_some_models(self, run: Run) -> None:
+        run("fuzz", "mymodel:Forgetful", "--select", "CMP001", *FAST)
+
+        done = run("replay", "--only", "reference:*", "--output-format", "json")
+
+        assert (done.returncode, json.loads(done.stdout)) == (0, [])
+
+
+class TestFindings:
+    def test_what_is_exported_is_known_on_a_fresh_checkout(self, run: Run) -> None:
+        arguments = ("fuzz", "mymodel:Forgetful", "--select", "CMP001", *FAST)
+        run(*arguments)
+        (listed,) = json.loads(run("findings", "list", "--output-format", "json").stdout)
+        run(
+            "findings",
+            "accept",
+            listed["id"],
+            "--reason",
+            "a sketch",
+            "--until",
+            "2999-01-01",
+        )
+        exported = run("findings", "export")
+        (run.folder / ".joulecheck" / "corpus.db").unlink()
+
+        done = run(*arguments)
+
+        assert exported.stdout.strip() == f"counterexamples/{listed['id']}.json"
+        assert done.returncode == 0
+        assert "KNOWN" in done.stdout
+
+    def test_import_reads_what_export_wrote(self, run: Run) -> None:
+        run("fuzz", "mymodel:Forgetful", "--select", "CMP001", *FAST)
+        run("findings", "export", "--to", "elsewhere")
+
+        done = run("findings", "import", "elsewhere", "--corpus", "sqlite:///other.db")
+
+        assert done.returncode == 0
+        assert (
+            run("findings", "list", "--corpus", "sqlite:///other.db").stdout.count("CMP001")
+            == 1
+        )
+
+    def test_show_prints_the_page_of_a_finding(self, run: Run) -> None:
+        run("fuzz", "mymodel:Forgetful", "--select", "CMP001", *FAST)
+
+        done = run("findings", "show", "F-")
+
+        assert "layers-sum-to-total" in done.stdout
+        assert "minimal" in done.stdout
+
+
+class TestListings:
+    def test_models_lists_the_reference_models(self, run: Run) -> None:
+        listed = json.loads(run("models", "--output-format", "json").stdout)
+
+        assert [model["name"] for model in listed] == [
+            "reference:Intel-i7-12700K",
+            "reference:Intel-Xeon-Platinum-8490H",
+            "reference:Google-TPU-v1",
+            "reference:Google-TPU-v4",
+        ]
+
+    def test_properties_can_be_selected(self, run: Run) -> None:
+        listed = json.loads(
+            run("properties", "--select", "MON", "--output-format", "json").stdout
+        )
+
+        assert [law["id"] for law in listed] == ["MON001", "MON002", "MON003"]
+
+    def test_explain_prints_every_section(self, run: Run) -> None:
+        done = run("explain", "bnd002")
+
+        for heading in ("Statement", "Rationale", "Domain", "Tolerance", "Planted bug"):
+            assert heading in done.stdout
+
+    def test_adapter_check_says_what_is_missing(self, run: Run) -> None:
+        (checked,) = json.loads(
+            run("adapter", "check", "mymodel:Npu", "--output-format", "json").stdout
+        )
+
+        assert "CMP001" in checked["applicable"]
+        assert "coefficients" in checked["missing"]["COEFFICIENTS"]
+        assert "machine" in checked["not_applicable"]["BND001"]
+
+    def test_output_in_a_pipe_has_no_escape_codes(self, run: Run) -> None:
+        assert "\x1b" not in run("models").stdout
+
+
+class TestSettings:
+    def test_pyproject_gives_defaults(self, run: Run) -> None:
+        settings = (
+            '[tool.joulecheck]\nmodels = ["mymodel:Npu"]\nseed = 7\nselect = ["CMP"]\n'
+        )
+        (run.folder / "pyproject.toml").write_text(settings)
+
+        done = run("fuzz", "--cases", "64", "--workers", "0")
+
+        assert done.stdout.startswith("seed 7: 1 models x 3 properties = 1 pairs")
+
+    def test_the_environment_wins_over_pyproject_and_loses_to_the_command_line(
+        self, run: Run
+    ) -> None:
+        (run.folder / "pyproject.toml").write_text("[tool.joulecheck]\nseed = 7\n")
+        arguments = ("fuzz", "mymodel:Npu", "--cases", "8", "--workers", "0")
+
+        by_environment = run(*arguments, JOULECHECK_SEED="8")
+        by_command = run(*arguments, "--seed", "9", JOULECHECK_SEED="8")
+
+        assert by_environment.stdout.startswith("seed 8:")
+        assert by_command.stdout.startswith("seed 9:")
+
+    def test_an_unknown_key_is_refused(self, run: Run) -> None:
+        (run.folder / "pyproject.toml").write_text("[tool.joulecheck]\nsede = 7\n")
+
+        done = run("models")
+
+        assert done.returncode == 2
+        assert "did you mean seed" in " ".join(done.stderr.split())
+
+
+class TestProcess:
+    """What only a process of its own shows."""
+
+    def test_workers_in_a_pipe_print_plain_lines_and_no_traceback(self, run: Run) -> None:
+        command = [sys.executable, "-m", "joulecheck", "fuzz", "mymodel:Forgetful"]
+
+        done = subprocess.run(
+            [*command, "--select", "CMP", "--cases", "64", "--seed", "1", "--workers", "2"],
+            cwd=run.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+        assert (done.returncode, done.stderr) == (1, "")
+        assert "NEW  CMP001" in done.stdout
+        assert "\x1b" not in done.stdout
