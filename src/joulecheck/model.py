@@ -92,8 +92,8 @@ class Offer(Enum):
     LAYERS = "declare layers = {term: Layer}"
     THROUGH = "return Estimate(through={Layer: joule up to that layer})"
     COEFFICIENTS = "declare coefficients = {name: Coefficient(...)} and obey `scale`"
-    PEAK = "declare machine = Machine(peak={Precision: op/s}, ...)"
-    BANDWIDTH = "declare machine = Machine(memories={name: Memory(...)}, ...)"
+    PEAK = "declare machine = Machine(name=..., peak={Precision: op/s})"
+    BANDWIDTH = "declare machine = Machine(name=..., memories={name: Memory(...)})"
     BATCH = "define estimate_batch(cases, scales)"
 
 
