@@ -64,18 +64,33 @@ class Violated(AssertionError):
         property_id: the property.
         model: the name of the model.
         case: the case.
-        margin: how far below 0 its margin is.
+        margin: below 0, relative.
     """
 
-    def __init__(self, law: Property, model: str, case: AnyCase, margin: float) -> None:
-        """Say what was violated, by which case, and by how much."""
+    def __init__(
+        self,
+        law: Property,
+        model: str,
+        case: AnyCase,
+        margin: float,
+        *,
+        details: str = "",
+    ) -> None:
+        """Say what was violated, by which case, and by how much.
+
+        Args:
+            law: the property.
+            model: the name of the model.
+            case: the case.
+            margin: of that case.
+            details: lines that say it at length, in place of the case.
+        """
         self.property_id = law.id
         self.model = model
         self.case = case
         self.margin = margin
-        super().__init__(
-            f"{law.id} {law.name}: {model} violates it by {-margin:.3g} at {case}"
-        )
+        told = f":\n{details}" if details else f" at {case}"
+        super().__init__(f"{law.id} {law.name}: {model} violates it by {-margin:.3g}{told}")
 
 
 class Property(ABC):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,30 @@ def models_named(pattern: str) -> list[Subject]:
         )
         raise UnknownName(msg)
     return _own_models(pattern)
+
+
+def stored_model(name: str, own: Iterable[Subject] = ()) -> Subject:
+    """The model that stored data name: of a registered family, or one of the user's.
+
+    Args:
+        name: an exact name; no module is imported for it.
+        own: the user's models, which the user has named.
+
+    Raises:
+        UnknownName: it is none of them.
+    """
+    known = {subject.name: subject for subject in own}
+    if name in known:
+        return known[name]
+    prefix, _, rest = name.partition(":")
+    if prefix in family_names():
+        return registered(prefix, rest)
+    msg = (
+        f"no family of models is called {prefix!r}, and {name} is not among your own "
+        f"models: {did_you_mean(name, known)}; names in stored data are compared, never "
+        f"imported"
+    )
+    raise UnknownName(msg)
 
 
 def _own_models(name: str) -> list[Subject]:
