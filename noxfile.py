@@ -28,7 +28,9 @@ ADAPTER_GATE = ("nn-dataflow:*", "--cases", "250", "--seed", "1")
 @nox.session(python=["3.11", "3.13"])
 def tests(session: nox.Session) -> None:
     """Test the built wheel, not the source tree."""
-    session.run("pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", session.create_tmp(), ".")
+    session.run(
+        "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", session.create_tmp(), "."
+    )
     (wheel,) = Path(session.create_tmp()).glob("joulecheck-*.whl")
     session.install(str(wheel))
     wheel.unlink()
@@ -62,7 +64,9 @@ def fuzz(session: nox.Session) -> None:
 def overnight(session: nox.Session) -> None:
     """A long search that goes on where it stopped: -- --budget 8h --name nightly."""
     session.install(".")
-    session.run("joulecheck", "fuzz", *(session.posargs or ("--budget", "8h", "--name", "nightly")))
+    session.run(
+        "joulecheck", "fuzz", *(session.posargs or ("--budget", "8h", "--name", "nightly"))
+    )
 
 
 @nox.session

@@ -372,7 +372,7 @@ class TestProcess:
     def test_workers_in_a_pipe_print_plain_lines_and_no_traceback(self, run: Run) -> None:
         command = [sys.executable, "-m", "joulecheck", "fuzz", "mymodel:Forgetful"]
 
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603 - this interpreter on a file of the test
             [*command, "--select", "CMP", "--cases", "64", "--seed", "1", "--workers", "2"],
             cwd=run.folder,
             capture_output=True,

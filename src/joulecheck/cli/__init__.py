@@ -27,7 +27,7 @@ EXIT_INTERRUPTED: Final = 130
 @click.version_option(package_name="joulecheck")
 @click.pass_context
 def app(context: click.Context) -> None:
-    """Falsify energy and latency models of micro-architectures without hardware.
+    r"""Falsify energy and latency models of micro-architectures without hardware.
 
     joulecheck draws random GEMM, convolution and elementwise subgraphs and
     perturbations of coefficients, holds a model against the laws of physics and

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from os import cpu_count
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import attrs
 import click
@@ -94,8 +94,8 @@ EXIT_VACUOUS: Final = 2
 @file_option
 @click.option("--exit-zero", is_flag=True, help="Exit 0 also when something new is found.")
 @click.pass_context
-def fuzz(context: click.Context, exit_zero: bool, **given: object) -> None:  # noqa: FBT001 - a click flag
-    """Search for cases in which MODEL violates a property, and make them minimal.
+def fuzz(context: click.Context, /, *, exit_zero: bool, **given: Any) -> None:  # noqa: ANN401 - click checked and named them
+    r"""Search for cases in which MODEL violates a property, and make them minimal.
 
     MODEL is FAMILY:PATTERN, such as 'reference:*TPU*', or MODULE:CLASS for a class of
     your own, such as mymodel:Npu for class Npu in mymodel.py here. Without it, the
@@ -109,7 +109,7 @@ def fuzz(context: click.Context, exit_zero: bool, **given: object) -> None:  # n
     Exit 0 if nothing new was found (accepted findings count as known), 1 for a new
     finding, 2 for a usage, configuration or harness error.
     """
-    asked = Asked(**given)  # type: ignore[arg-type] - click checked and named them
+    asked = Asked(**given)
     if asked.cases is not None and asked.budget is not None:
         msg = "--cases and --budget exclude each other: choose one"
         raise click.UsageError(msg)
@@ -251,5 +251,3 @@ class _Listener:
 
     def close(self) -> None:
         self._report.close()
-
-

@@ -18,9 +18,7 @@ from joulecheck.reports.json_report import dumps
 @click.argument("models", nargs=-1, metavar="[MODEL]...", default=DEFAULT_MODELS)
 @format_option
 @file_option
-def models(
-    models: tuple[str, ...], output_format: str, output_file: Path | None
-) -> None:
+def models(models: tuple[str, ...], output_format: str, output_file: Path | None) -> None:
     """List models: their machine's class, energy model and precisions.
 
     MODEL is FAMILY:PATTERN, such as 'reference:*TPU*', or MODULE:CLASS for a model of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -20,14 +20,23 @@ F = TypeVar("F", bound=Callable[..., Any])
 DEFAULT_MODELS: Final = ("reference:*",)
 
 
-class Duration(click.ParamType):
+if TYPE_CHECKING:
+    FloatType = click.ParamType[float]
+else:  # generic only for type checkers in the oldest click
+    FloatType = click.ParamType
+
+
+class Duration(FloatType):
     """Seconds, written as 90, 90s, 5m or 8h."""
 
     name = "duration"
     _units: Final = {"": 1, "s": 1, "m": 60, "h": 3600}
 
     def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None  # noqa: ANN401 - as click
+        self,
+        value: object,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
     ) -> float:
         """Read it."""
         if isinstance(value, float | int):

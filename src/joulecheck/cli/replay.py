@@ -99,9 +99,7 @@ def _matches(finding: Finding, pattern: str) -> bool:
     return fnmatch.fnmatchcase(finding.counterexample.model, pattern)
 
 
-def _resolver(
-    patterns: Sequence[str], fault: str | None
-) -> Callable[[str], Subject]:
+def _resolver(patterns: Sequence[str], fault: str | None) -> Callable[[str], Subject]:
     """From a stored name to a model: of a registered family, or one that was named."""
     own: Mapping[str, Subject] = {m.name: m for m in chosen_models(patterns)}
 

@@ -37,7 +37,8 @@ def _table() -> dict[str, Any]:
             try:
                 table = tomllib.loads(file.read_text(encoding="utf-8"))
             except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-                raise InvalidSetting(f"{file}: {error}") from error
+                msg = f"{file}: {error}"
+                raise InvalidSetting(msg) from error
             found: dict[str, Any] = table.get("tool", {}).get("joulecheck", {})
             return found
     return {}
