@@ -388,8 +388,8 @@ def _stacked(
 
 def _laid_out(estimate: Estimate, size: int) -> Answers:
     def column(value: ArrayLike | None) -> Floats:
-        filled = np.nan if value is None else value
-        return np.broadcast_to(np.asarray(filled, dtype=np.float64), (size,))
+        filled = np.asarray(np.nan if value is None else value, dtype=np.float64)
+        return filled if filled.shape == (size,) else np.broadcast_to(filled, (size,))
 
     def terms(values: Mapping[Any, ArrayLike]) -> dict[Any, Floats]:
         return {name: column(value) for name, value in values.items()}

@@ -111,18 +111,21 @@ def _gathered(
 class Layout:
     """The nodes of a batch of graphs, slot by slot."""
 
-    def __init__(self, size: int, places: Iterable[Place], kinds: Ints) -> None:
+    def __init__(
+        self, size: int, max_nodes: int, places: Iterable[Place], kinds: Ints
+    ) -> None:
         """Derive all shapes.
 
         Args:
             size: how many graphs.
-            places: their slots, from the first on.
+            max_nodes: how many slots they have at most.
+            places: the slots, from the first on.
             kinds: the operator kind of each value of the gene `kind`.
         """
         self.size = size
         self.slots: list[Slot] = []
         self._kinds = kinds
-        self._outputs: list[Ints] = []
+        self._outputs = np.zeros((max_nodes - 1, 4, size), dtype=np.int64)
         for slot, (graphs, gene) in enumerate(places):
             self._add(slot, graphs, gene)
 
@@ -130,7 +133,7 @@ class Layout:
         kind = self._kinds[gene("kind")]
         source = np.maximum(slot - 1 - gene("source"), OUTSIDE)
         reads = self._input(gene, graphs, kind, source)
-        second = self._second(gene, graphs, kind, source, reads)
+        second = self._second(slot, gene, graphs, kind, source, reads)
         writes = reads.copy()
         self._multiply(gene, graphs, kind, second, reads, writes)
         filters = _convolve(gene, kind, reads, writes)
@@ -147,9 +150,8 @@ class Layout:
                 extra=gene("extra"),
             )
         )
-        everywhere = np.zeros((4, self.size), dtype=np.int64)
-        everywhere[:, graphs] = writes
-        self._outputs.append(everywhere)
+        if slot < len(self._outputs):  # no node reads that of the last slot
+            self._outputs[slot][:, graphs] = writes
 
     def _input(self, gene: Read, graphs: Ints, kind: Ints, source: Ints) -> Ints:
         """Shapes of the first operands: a root's own genes, else what its source gave."""
@@ -159,27 +161,32 @@ class Layout:
             reads[C] = np.where(is_gemm, gene("k"), reads[C])
             reads[H] = np.where(is_gemm, gene("m"), reads[H])
             reads[W] = np.where(is_gemm, 1, reads[W])
-        for earlier, output in enumerate(self._outputs):
-            inside = source == earlier
-            reads[:, inside] = output[:, graphs[inside]]
+        inside = np.flatnonzero(source != OUTSIDE)
+        reads[:, inside] = self._outputs[source[inside], :, graphs[inside]].T
         return reads
 
-    def _second(
-        self, gene: Read, graphs: Ints, kind: Ints, source: Ints, reads: Ints
+    def _second(  # noqa: PLR0913 - the parts of one node
+        self,
+        slot: int,
+        gene: Read,
+        graphs: Ints,
+        kind: Ints,
+        source: Ints,
+        reads: Ints,
     ) -> Ints:
         """The nearest earlier slot that fits as second operand, where one is wanted."""
         second = np.full(len(graphs), OUTSIDE)
         binary = (kind == ELEMENTWISE) & ~_UNARY[gene("function")]
-        wanted = (source != OUTSIDE) & (gene("second") == 1)
-        wanted &= binary | (kind == GEMM)
-        if not wanted.any():
-            return second
-        for earlier, output in enumerate(self._outputs):
-            offered = output[:, graphs]
-            exists = offered[N] > 0
-            equal = binary & (offered == reads).all(axis=0)
-            fits = wanted & exists & (source != earlier)
-            second[fits & (equal | ((kind == GEMM) & _is_b(offered, reads)))] = earlier
+        wanted = (source != OUTSIDE) & (gene("second") == 1) & (binary | (kind == GEMM))
+        at = np.flatnonzero(wanted)
+        if len(at):
+            offered = self._outputs[:slot, :, graphs[at]]
+            fits = np.where(
+                binary[at], _is_equal(offered, reads[:, at]), _is_b(offered, reads[:, at])
+            )
+            fits &= source[at] != np.arange(slot)[:, None]
+            nearest = slot - 1 - fits[::-1].argmax(axis=0)
+            second[at] = np.where(fits.any(axis=0), nearest, OUTSIDE)
         return second
 
     def _multiply(  # noqa: PLR0913 - the parts of one node
@@ -196,13 +203,11 @@ class Layout:
         if not is_gemm.any():
             return
         columns = gene("n").copy()
-        for earlier, output in enumerate(self._outputs):
-            inside = is_gemm & (second == earlier)
-            offered = output[:, graphs[inside]]
-            positions = offered[H] * offered[W]
-            columns[inside] = np.where(
-                offered[C] == reads[C, inside], positions, offered[C]
-            )
+        inside = np.flatnonzero(is_gemm & (second != OUTSIDE))
+        offered = self._outputs[second[inside], :, graphs[inside]].T
+        positions = offered[H] * offered[W]
+        transposed = offered[C] == reads[C, inside]
+        columns[inside] = np.where(transposed, positions, offered[C])
         writes[C] = np.where(is_gemm, columns, writes[C])
         writes[H] = np.where(is_gemm, reads[H] * reads[W], writes[H])
         writes[W] = np.where(is_gemm, 1, writes[W])
@@ -259,11 +264,17 @@ def _more_channels_alike(before: Slot, after: Slot) -> Bools:
     return alike
 
 
+def _is_equal(offered: Ints, reads: Ints) -> Bools:
+    """(slots, nodes) which tensors of earlier slots have the shape that a node reads."""
+    equal: Bools = (offered == reads).all(axis=1)
+    return equal
+
+
 def _is_b(offered: Ints, reads: Ints) -> Bools:
-    """Whether a tensor can be the B operand of a GEMM, as it is or transposed."""
-    batch: Bools = offered[N] == reads[N]
-    channels: Bools = offered[C] == reads[C]
-    positions: Bools = offered[H] * offered[W] == reads[C]
+    """(slots, nodes) which can be the B operand of a GEMM, as they are or transposed."""
+    batch: Bools = offered[:, N] == reads[N]
+    channels: Bools = offered[:, C] == reads[C]
+    positions: Bools = offered[:, H] * offered[:, W] == reads[C]
     return batch & (channels | positions)
 
 
@@ -334,7 +345,9 @@ def _write_filters(place: int, slot: Slot, rows: Ints, column: Mapping[str, int]
 def _columns(slot: Slot, is_read: Bools) -> OperatorColumns:
     """The columns of the nodes of one slot, each as if it were a case of its own."""
     reads, writes = slot.input.astype(np.float64), slot.output.astype(np.float64)
-    inputs, outputs = (shape[N] * shape[C] * shape[H] * shape[W] for shape in (reads, writes))
+    inputs, outputs = (
+        shape[N] * shape[C] * shape[H] * shape[W] for shape in (reads, writes)
+    )
     ones, zeros = np.ones(len(slot.kind)), np.zeros(len(slot.kind))
     inside = slot.source != OUTSIDE
     batched = (slot.kind == GEMM) & (slot.second != OUTSIDE)

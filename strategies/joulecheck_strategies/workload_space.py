@@ -171,7 +171,7 @@ class WorkloadSpace(ReadSpace[Case]):
     def layout(self, rows: Ints) -> Layout:
         """The nodes that rows of genes describe, as arrays."""
         found = places(rows, self.column, self.max_nodes)
-        return Layout(len(rows), found, self._kinds)
+        return Layout(len(rows), self.max_nodes, found, self._kinds)
 
     @cached_property
     def _kinds(self) -> Ints:
@@ -223,9 +223,11 @@ class WorkloadSpace(ReadSpace[Case]):
 
     def sample(self, rng: np.random.Generator, size: int) -> Ints:
         """Geometric in the number of nodes, each gene from its table of corners."""
-        layout = Layout(size, self._places(rng, size), self._kinds)
+        layout = Layout(size, self.max_nodes, self._places(rng, size), self._kinds)
         precision = Gene("precision", 0, len(self.precisions) - 1)
-        return self._rows(layout, draw(rng, precision, value_table(precision, (), ()), size))
+        return self._rows(
+            layout, draw(rng, precision, value_table(precision, (), ()), size)
+        )
 
     def _places(self, rng: np.random.Generator, size: int) -> Iterator[Place]:
         """The slots of sampled graphs."""
