@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from functools import cache
@@ -41,16 +42,20 @@ class Minimality(Enum):
 
 @attrs.frozen(kw_only=True)
 class Numbers:
-    """What the model answered to one question of a case, in SI units."""
+    """What the model answered to one question of a case, in SI units.
+
+    A number that is infinite or NaN has no place in JSON: it is None here, and `error`
+    says what it was.
+    """
 
     role: str
     energy: float | None
     latency: float | None
     utilisation: float | None
-    energy_terms: Mapping[str, float]
-    latency_terms: Mapping[str, float]
+    energy_terms: Mapping[str, float | None]
+    latency_terms: Mapping[str, float | None]
     error: str | None = None
-    """What the model raised instead."""
+    """What the model raised, or which of its numbers are not finite."""
 
 
 def _as_genes(genes: Iterable[int]) -> tuple[int, ...]:
@@ -97,18 +102,43 @@ def _ask(model: Subject, role: str, case: Case, scale: Mapping[str, float]) -> N
     scales = {name: np.array([factor]) for name, factor in scale.items()}
     answers = model.one_by_one.ask(Cases.of([case]), scales)
 
-    def optional(value: float) -> float | None:
-        return None if np.isnan(value) else float(value)
-
+    totals = {
+        "energy": float(answers.energy[0]),
+        "latency": float(answers.latency[0]),
+        "utilisation": float(answers.utilisation[0]),
+    }
+    terms: dict[str, dict[str, float]] = {
+        field: {n: float(v[0]) for n, v in getattr(answers, field).items()}
+        for field in ("energy_terms", "latency_terms")
+    }
     return Numbers(
         role=role,
-        energy=optional(answers.energy[0]),
-        latency=optional(answers.latency[0]),
-        utilisation=optional(answers.utilisation[0]),
-        energy_terms={n: float(v[0]) for n, v in answers.energy_terms.items()},
-        latency_terms={n: float(v[0]) for n, v in answers.latency_terms.items()},
-        error=answers.errors.get(0),
+        energy=_finite(totals["energy"]),
+        latency=_finite(totals["latency"]),
+        utilisation=_finite(totals["utilisation"]),
+        energy_terms=_finite_terms(terms["energy_terms"]),
+        latency_terms=_finite_terms(terms["latency_terms"]),
+        error=answers.errors.get(0) or _what_is_not_finite(totals, terms),
     )
+
+
+def _finite_terms(terms: Mapping[str, float]) -> dict[str, float | None]:
+    return {name: _finite(value) for name, value in terms.items()}
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _what_is_not_finite(
+    totals: Mapping[str, float], terms: Mapping[str, Mapping[str, float]]
+) -> str | None:
+    """Which numbers are infinite or, where a NaN is no mere absence, NaN."""
+    wrong = [f"{name} is {v}" for name, v in totals.items() if math.isinf(v)]
+    for field, values in terms.items():
+        bad = {name: v for name, v in values.items() if not math.isfinite(v)}
+        wrong += [f"{field}[{name!r}] is {v}" for name, v in bad.items()]
+    return "; ".join(wrong) or None
 
 
 @cache

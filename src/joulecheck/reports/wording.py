@@ -102,9 +102,7 @@ def number_lines(numbers: Sequence[Numbers]) -> Iterator[Line]:
 
 
 def _totals(answer: Numbers) -> str:
-    if answer.error:
-        return answer.error
-    parts = []
+    parts = [] if answer.error is None else [answer.error]
     if answer.energy is not None:
         parts.append(f"energy {engineering(answer.energy, 'J')}")
     if answer.latency is not None:
@@ -114,9 +112,10 @@ def _totals(answer: Numbers) -> str:
     return ", ".join(parts) or "no number"
 
 
-def _terms(terms: Mapping[str, float], unit: str) -> str:
-    each = (f"{name} {engineering(value, unit)}" for name, value in terms.items())
-    total = engineering(sum(terms.values()), unit)
+def _terms(terms: Mapping[str, float | None], unit: str) -> str:
+    known = {name: value for name, value in terms.items() if value is not None}
+    each = (f"{name} {engineering(value, unit)}" for name, value in known.items())
+    total = engineering(sum(known.values()), unit)
     return f"{' | '.join(each)} = {total} in all"
 
 
