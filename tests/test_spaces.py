@@ -31,12 +31,14 @@ from joulecheck_strategies import (
     GrowthSpace,
     PerturbationSpace,
     PrecisionPairSpace,
+    RepetitionSpace,
     TotalsSpace,
     UniformScaleSpace,
     WorkloadSpace,
     growths,
     perturbations,
     precision_pairs,
+    repetitions,
     uniform_scales,
     workloads,
 )
@@ -85,6 +87,12 @@ TINY: Final[dict[str, Space]] = {
         WorkloadSpace(kinds=("gemm",), max_nodes=1, bounds=attrs.evolve(NOTHING, gemm=2)),
         max_growth=2,
     ),
+    "repetitions": RepetitionSpace(
+        WorkloadSpace(
+            kinds=("gemm",), max_nodes=2, bounds=attrs.evolve(NOTHING, batch=2)
+        ),
+        max_times=3,
+    ),
     "perturbations": PerturbationSpace(ONE, ("a", "b")),
     "uniform scales": UniformScaleSpace(ONE, ("a", "b")),
     "precision pairs": PrecisionPairSpace(ONE, PAIRS),
@@ -97,6 +105,7 @@ MODEL: Final = Subject.of(load_model("Google-TPU-v1"))
 REAL: Final[dict[str, Space]] = {
     "workloads": workloads(MODEL),
     "growths": growths(MODEL),
+    "repetitions": repetitions(MODEL),
     "perturbations": perturbations(MODEL),
     "uniform scales": uniform_scales(MODEL),
     "precision pairs": precision_pairs(MODEL),

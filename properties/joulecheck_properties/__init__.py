@@ -3,6 +3,7 @@
 from typing import Final
 
 from joulecheck.property import Property
+from joulecheck_properties.bounds.energy_above_traffic import EnergyAboveTraffic
 from joulecheck_properties.bounds.latency_above_compute import LatencyAboveCompute
 from joulecheck_properties.bounds.latency_above_traffic import LatencyAboveTraffic
 from joulecheck_properties.bounds.utilisation_is_a_share import UtilisationIsAShare
@@ -12,6 +13,9 @@ from joulecheck_properties.composition.prefixes_agree import PrefixesAgree
 from joulecheck_properties.determinism.batch_equals_scalar import BatchEqualsScalar
 from joulecheck_properties.determinism.same_question_same_answer import (
     SameQuestionSameAnswer,
+)
+from joulecheck_properties.monotonicity.energy_grows_with_repetition import (
+    EnergyGrowsWithRepetition,
 )
 from joulecheck_properties.monotonicity.energy_grows_with_work import EnergyGrowsWithWork
 from joulecheck_properties.monotonicity.latency_grows_with_work import (
@@ -33,6 +37,7 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     LatencyAboveCompute(),  # BND001
     LatencyAboveTraffic(),  # BND002
     UtilisationIsAShare(),  # BND003
+    EnergyAboveTraffic(),  # BND004
     LayersSumToTotal(),  # CMP001
     PrefixesAgree(),  # CMP002
     LatencyWithinTerms(),  # CMP003
@@ -41,6 +46,7 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     NothingNegative(),  # MON001
     EnergyGrowsWithWork(),  # MON002
     LatencyGrowsWithWork(),  # MON003
+    EnergyGrowsWithRepetition(),  # MON004
     NarrowerCostsNoMore(),  # PRC001
     Int8BelowFp32(),  # PRC002
     ValidInputGetsNumbers(),  # ROB001

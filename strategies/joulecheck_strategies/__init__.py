@@ -4,12 +4,14 @@ from joulecheck_strategies.for_model import (
     growths,
     perturbations,
     precision_pairs,
+    repetitions,
     uniform_scales,
     workloads,
 )
 from joulecheck_strategies.growth import GrowthSpace
 from joulecheck_strategies.perturbations import PerturbationSpace, UniformScaleSpace
 from joulecheck_strategies.precision_pairs import PrecisionPairSpace
+from joulecheck_strategies.repetition import RepetitionSpace
 from joulecheck_strategies.totals import TotalsSpace
 from joulecheck_strategies.workload_space import WorkloadSpace
 
@@ -17,12 +19,14 @@ __all__ = [
     "GrowthSpace",
     "PerturbationSpace",
     "PrecisionPairSpace",
+    "RepetitionSpace",
     "TotalsSpace",
     "UniformScaleSpace",
     "WorkloadSpace",
     "growths",
     "perturbations",
     "precision_pairs",
+    "repetitions",
     "uniform_scales",
     "workloads",
 ]

@@ -11,6 +11,7 @@ from joulecheck.workload import MAX_NODES, Precision
 from joulecheck_strategies.growth import GrowthSpace
 from joulecheck_strategies.perturbations import PerturbationSpace, UniformScaleSpace
 from joulecheck_strategies.precision_pairs import PrecisionPairSpace
+from joulecheck_strategies.repetition import RepetitionSpace
 from joulecheck_strategies.totals import TotalsSpace
 from joulecheck_strategies.workload_space import NATURES, WorkloadSpace
 
@@ -52,6 +53,15 @@ def growths(model: Subject) -> GrowthSpace:
         NotOffered: the model answers for totals only.
     """
     return GrowthSpace(_graphs(model))
+
+
+def repetitions(model: Subject) -> RepetitionSpace:
+    """Workloads, each beside itself several times over.
+
+    Raises:
+        NotOffered: the model answers for totals only.
+    """
+    return RepetitionSpace(_graphs(model))
 
 
 def perturbations(model: Subject) -> PerturbationSpace:

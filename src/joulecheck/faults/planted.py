@@ -234,6 +234,22 @@ def _compute_only(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate
     return attrs.evolve(found, latency=_compute_time(model, found))
 
 
+def _unpaid_inputs(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+    found = _sound(model, cases, scales)
+    memories = model.machine.memories
+    home = next(name for name, memory in memories.items() if "input" in memory.homes)
+    price = model.coefficients[f"{home}_energy"].value * scales.get(f"{home}_energy", 1.0)
+    unpaid = cases.traffic.input * price
+    through = {
+        layer: energy - unpaid if layer in {Layer.DRAM, Layer.STATIC} else energy
+        for layer, energy in found.through.items()
+    }
+    terms = {**found.energy_terms, home: found.energy_terms[home] - unpaid}
+    return attrs.evolve(
+        found, energy=found.energy - unpaid, energy_terms=terms, through=through
+    )
+
+
 def _inverted_utilisation(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     found = _sound(model, cases, scales)
     return attrs.evolve(found, utilisation=1 / found.utilisation)
@@ -283,6 +299,11 @@ FAULTS: Final[Mapping[str, Fault]] = {
         ),
         Fault("macs-as-ops", "latency is half the compute time", _macs_as_ops),
         Fault("compute-only-roofline", "latency is the compute time alone", _compute_only),
+        Fault(
+            "unpaid-inputs",
+            "inputs are read from their home for nothing",
+            _unpaid_inputs,
+        ),
         Fault(
             "inverted-utilisation",
             "utilisation is peak over achieved",
