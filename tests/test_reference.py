@@ -358,6 +358,99 @@ def _array_power(data: MachineFile, precision: Precision, e: Mapping[str, float]
     return max(arrays, vector) + (shifted + passing) * e["staging_energy"]
 
 
+class TestStoredProgram:
+    """One small GEMM, counted by hand."""
+
+    MODEL: Final = POINT["Intel-i7-12700K"]
+    CASE: Final = Case(Gemm(m=6, n=16, k=8), Precision.FP32)
+    BYTES: Final = 4 * (6 * 8 + 8 * 16 + 6 * 16)  # all fits everywhere
+
+    def test_energy_follows_the_events(self) -> None:
+        vectors = 6 * (16 / 8) * 8
+        instructions = vectors + self.BYTES / 32
+        expected = {
+            "alu": 6 * 16 * 8 * 1.69e-12,
+            "pipeline": instructions * (3.64e-11 + 6.6e-12 + 5.02e-11),
+            "register": vectors * 32 * (3 * 1.6e-13 + 2e-13),
+            "l1": self.BYTES * 1.126e-12,
+            "l2": self.BYTES * 3.224e-12,
+            "l3": self.BYTES * 8.453e-12,
+            "dram": self.BYTES * 1.692e-10,
+            "static": 25 * (2e-6 + self.BYTES / 7.68e10),
+        }
+
+        assert self.MODEL.estimate(self.CASE).energy_terms == pytest.approx(
+            expected, rel=1e-9, abs=0
+        )
+
+    def test_latency_follows_the_resources(self) -> None:
+        rounds = 2  # of 12 strips on 8 cores, each of 8 steps and half a clock
+        expected = {
+            "compute": rounds * 8 / 2 / 3.6e9,
+            "l1": self.BYTES / 2.765e12,
+            "l2": self.BYTES / 1.843e12,
+            "l3": self.BYTES / 9.216e11,
+            "dram": self.BYTES / 7.68e10,
+            "launch": 2e-6,
+        }
+
+        assert self.MODEL.estimate(self.CASE).latency_terms == pytest.approx(
+            expected, rel=1e-9, abs=0
+        )
+
+    @pytest.mark.parametrize("name", ["Intel-i7-12700K", "Intel-Xeon-Platinum-8490H"])
+    def test_near_levels_carry_at_least_what_far_ones_do(self, name: str) -> None:
+        subject = Subject.of(POINT[name])
+        terms = subject.ask(sampled(subject)).energy_terms
+        l1, l2, l3, dram = (
+            terms[level] / subject.coefficients[f"{level}_energy"].value
+            for level in ("l1", "l2", "l3", "dram")
+        )
+
+        assert largest(dram / l3) <= 1 + 1e-12
+        assert largest(l3 / l2) <= 1 + 1e-12
+        assert largest(l2 / l1) <= 1 + 1e-12
+
+
+class TestSystolicArray:
+    """One GEMM of four weight tiles, counted by hand."""
+
+    MODEL: Final = POINT["Google-TPU-v1"]
+    CASE: Final = Case(Gemm(m=4, n=300, k=300), Precision.INT8)
+    LATENCY: Final = 2e-6 + 90_000 / 3.4e10
+
+    def test_energy_follows_the_events(self) -> None:
+        macs, weights, tensor = 4 * 300 * 300, 300 * 300, 4 * 300
+        expected = {
+            "alu": macs * 1.6e-13,
+            "control": 4 * 3.72e-11,
+            "array": macs * (1 + 4) * 1.6e-14 + weights * 2.05e-12,
+            "accumulator": tensor * 2 * 4 * (1.53e-12 + 1.92e-12),
+            "buffer": tensor * 2 * 7.57e-12 + tensor * 9.52e-12,
+            "staging": weights * 1.005e-11,
+            "dram": weights * 1.625e-10,
+            "host": 2 * tensor * 6e-11,
+            "static": self.LATENCY * 28,
+        }
+
+        assert self.MODEL.estimate(self.CASE).energy_terms == pytest.approx(
+            expected, rel=1e-9, abs=0
+        )
+
+    def test_latency_follows_the_resources(self) -> None:
+        found = self.MODEL.estimate(self.CASE)
+        expected = {
+            "array": (4 * 256 + 511) / 7e8 * (9.17504e13 / 9.175e13),  # the stated peak
+            "vector": 0.0,
+            "dram": 90_000 / 3.4e10,
+            "host": 2400 / 1.25e10,
+            "launch": 2e-6,
+        }
+
+        assert found.latency_terms == pytest.approx(expected, rel=1e-9, abs=0)
+        assert found.latency == pytest.approx(self.LATENCY, rel=1e-9, abs=0)
+
+
 class TestTiles:
     """How GEMMs map to weight tiles."""
 
@@ -524,6 +617,14 @@ class TestSmoothTraffic:
 
         assert 1 - 1e-12 <= ratio.min() <= largest(ratio) <= factor
         assert np.median(ratio) <= 1.1
+
+    def test_partial_sums_go_out_and_come_back(self) -> None:
+        m, n, k = (np.array([x]) for x in (8192.0, 16.0, 4096.0))
+        found = gemm_traffic(4 * 48_000, m, n, k, WIDTHS["FP32"])
+        again = 2 * (4096 / 3000 - 1)  # tiles of 3000 x 16 weights stay
+        expected = 4 * (8192 * 4096 + 4096 * 16 + 8192 * 16 * (1 + again))
+
+        assert found[0] == pytest.approx(expected, rel=1e-12, abs=0)
 
     def test_an_operand_that_lies_near_is_not_fetched(self) -> None:
         m, n, k = (np.array([x]) for x in (512.0, 512.0, 512.0))

@@ -275,6 +275,15 @@ class TestRewired:
 
         assert smaller == Subgraph.chain(Gemm(m=2, n=3, k=5), Gemm(m=2, n=4, k=3))
 
+    def test_a_second_operand_that_no_longer_fits_comes_from_outside(self) -> None:
+        widen, narrow = Gemm(m=2, n=4, k=3), Gemm(m=2, n=3, k=4)
+        head = [Node(RELU), Node(widen, (0, None))]
+        graph = Subgraph([*head, Node(narrow, (1, None)), Node(ADD, (2, 0))])
+        wide = Elementwise(Function.ADD, (1, 4, 2, 1))
+        smaller = rewired(graph, [0, 1, 3], bypass=True)
+
+        assert smaller == Subgraph([*head, Node(wide, (1, None))])
+
     def test_all_pairs_of_attention_are_valid(self) -> None:
         graph = attention()
         found = [rewired(graph, keep, bypass=True) for keep in combinations(range(4), 2)]
