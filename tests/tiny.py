@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -75,3 +75,11 @@ def gemm(m: int = 1, n: int = 1, k: int = 1, batch: int = 1) -> Gemm:
 
 def at(precision: Precision, workload: Workload | None = None) -> Case:
     return Case(workload or gemm(), precision)
+
+
+def margins(
+    law: str, answer: Answer, cases: Sequence[Case], **declared: object
+) -> list[float]:
+    """The margins of a batch of plain cases on the tiny model with this answer."""
+    subject = Subject.of(Tiny(answer, **declared))
+    return property_named(law).checked_margin(subject, Cases.of(cases)).tolist()

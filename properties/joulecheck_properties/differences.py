@@ -13,15 +13,31 @@ from joulecheck_properties.margins import equality, least
 
 
 def agreement(one: Answers, other: Answers, tolerance: float) -> Floats:
-    """The least margin of equality over every quantity of two sets of answers."""
+    """The least margin of equality over every quantity of two sets of answers.
+
+    A number in one and none in the other differ as much as can be.
+    """
     pairs = zip(_quantities(one, other), _quantities(other, one), strict=True)
-    return least((equality(a, b, tolerance) for a, b in pairs), len(one))
+    return least((_equality(a, b, tolerance) for a, b in pairs), len(one))
+
+
+def _equality(one: Floats, other: Floats, tolerance: float) -> Floats:
+    differ = np.isnan(one) != np.isnan(other)
+    return np.where(differ, -1.0, equality(one, other, tolerance))
 
 
 def _quantities(answers: Answers, other: Answers) -> Iterator[Floats]:
-    """All quantities of `answers`; a term that only `other` has is 0."""
+    """All quantities of `answers`; a term that only `other` has is 0.
+
+    A prediction through a layer that only `other` has is none.
+    """
     yield from (answers.energy, answers.latency, answers.utilisation)
-    for field in ("energy_terms", "latency_terms", "through"):
+    none = np.full(len(answers), np.nan)
+    for field, absent in (
+        ("energy_terms", answers.absent),
+        ("latency_terms", answers.absent),
+        ("through", none),
+    ):
         mine: dict[Any, Floats] = getattr(answers, field)
         for name in sorted({*mine, *getattr(other, field)}, key=str):
-            yield mine.get(name, np.zeros(len(answers)))
+            yield mine.get(name, absent)

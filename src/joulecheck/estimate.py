@@ -53,10 +53,23 @@ class Answers:
     """The model said `Unsupported`."""
     errors: dict[int, str]
     """What the model raised instead of an answer, by row."""
+    batch_error: str = ""
+    """What the batch path raised, so that the rows were asked one by one."""
 
     def __len__(self) -> int:
         """How many cases."""
         return len(self.energy)
+
+    @property
+    def absent(self) -> Floats:
+        """What a term is that no case has: 0, and NaN where there is no answer at all."""
+        silent = self.unsupported.copy()
+        silent[list(self.errors)] = True
+        return np.where(silent, np.nan, 0.0)
+
+    def energy_term(self, name: str) -> Floats:
+        """The energy of one term in each case."""
+        return self.energy_terms.get(name, self.absent)
 
     def counted_terms(self) -> dict[str, Floats]:
         """The energy terms that the total claims to include."""
@@ -80,6 +93,7 @@ class Answers:
             scope=self.scope,
             unsupported=self.unsupported[index : index + 1],
             errors={0: self.errors[index]} if index in self.errors else {},
+            batch_error=self.batch_error,
         )
 
 

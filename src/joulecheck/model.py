@@ -142,7 +142,7 @@ class Subject:
             InvalidModel: it has no `name` or no `estimate`, or an optional attribute
                 or a first answer breaks the protocol.
         """
-        model = _checked(model() if isinstance(model, type) else model)
+        model = _checked(_instance(model))
         operators = _operators(model)
         precisions = _precisions(model, operators)
         machine = _machine(model)
@@ -188,16 +188,18 @@ class Subject:
 
         What the model raises is recorded by row, never passed on.
         """
-        together = self._ask_together(cases, scales) if self.vectorised else None
-        return self._ask_each(cases, scales) if together is None else together
-
-    def _ask_together(self, cases: Cases, scales: Scales) -> Answers | None:
+        if not self.vectorised:
+            return self._ask_each(cases, scales)
         self.heartbeat(-1)
         try:
             answered = cast("BatchModel", self.model).estimate_batch(cases, scales)
             return _laid_out(answered, len(cases))
-        except Exception:  # noqa: BLE001 - the scalar path finds out which row
-            return None
+        except KeyboardInterrupt:
+            raise
+        except Unsupported:  # of some row
+            return self._ask_each(cases, scales)
+        except BaseException as error:  # noqa: BLE001 - the scalar path finds out which row
+            return attrs.evolve(self._ask_each(cases, scales), batch_error=_named(error))
 
     def _ask_each(self, cases: Cases, scales: Scales) -> Answers:
         estimates: list[Estimate] = []
@@ -212,11 +214,32 @@ class Subject:
             except Unsupported:
                 unsupported[index] = True
                 estimate = Estimate()
-            except Exception as error:  # noqa: BLE001 - a finding of the ROB family
-                errors[index] = f"{type(error).__name__}: {error}"
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # noqa: BLE001 - a finding of the ROB family
+                errors[index] = _named(error)
                 estimate = Estimate()
             estimates.append(estimate)
         return _stacked(estimates, unsupported, errors)
+
+
+def _named(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _instance(model: object) -> object:
+    """The object itself, or what a class makes without arguments.
+
+    Raises:
+        InvalidModel: the class raises.
+    """
+    if not isinstance(model, type):
+        return model
+    try:
+        return model()
+    except Exception as error:
+        msg = f"{model.__name__}() cannot be built without arguments: {_named(error)}"
+        raise InvalidModel(msg) from error
 
 
 def _checked(model: object) -> Model:
@@ -289,7 +312,9 @@ def _answers(model: Model, case: Case) -> bool:
         model.estimate(case)
     except Unsupported:
         return False
-    except Exception:  # noqa: BLE001 - robustness is a property's business
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - robustness is a property's business
         return True
     return True
 
@@ -323,10 +348,12 @@ def _offers(  # noqa: PLR0913 - one argument a declared attribute
 def _first_answer(model: Model, case: Case) -> Estimate:
     try:
         answer = model.estimate(case)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         msg = (
             f"{model.name} cannot answer the smallest case, {case.workload} at "
-            f"{case.precision.name}: {type(error).__name__}: {error}"
+            f"{case.precision.name}: {_named(error)}"
         )
         raise InvalidModel(msg) from error
     _check_estimate(model.name, answer)
@@ -343,8 +370,18 @@ def _check_estimate(name: str, estimate: object) -> None:
     for field in ("energy", "latency", "utilisation"):
         _check_number(name, field, getattr(estimate, field))
     for field in ("energy_terms", "latency_terms", "through"):
-        for term, value in getattr(estimate, field).items():
+        for term, value in _mapping(name, field, getattr(estimate, field)).items():
             _check_number(name, f"{field}[{term!r}]", value)
+
+
+def _mapping(name: str, field: str, value: object) -> Mapping[object, object]:
+    if not isinstance(value, Mapping):
+        msg = (
+            f"{name}.estimate: {field} must be a mapping of names to numbers, got "
+            f"{value!r} of {type(value).__name__}"
+        )
+        raise InvalidModel(msg)
+    return value
 
 
 def _check_number(name: str, field: str, value: object) -> None:
@@ -365,21 +402,24 @@ def _stacked(
     unsupported: np.ndarray[Any, np.dtype[np.bool_]],
     errors: dict[int, str],
 ) -> Answers:
-    def terms(field: str) -> dict[Any, Floats]:
+    silent = unsupported.copy()
+    silent[list(errors)] = True
+
+    def terms(field: str, absent: float) -> dict[Any, Floats]:
         names = dict.fromkeys(n for e in estimates for n in getattr(e, field))
-        return {
-            name: _column(getattr(e, field).get(name, 0.0) for e in estimates)
-            for name in names
+        columns = {
+            n: _column(getattr(e, field).get(n, absent) for e in estimates) for n in names
         }
+        return {name: np.where(silent, np.nan, column) for name, column in columns.items()}
 
     scopes = [e.scope for e in estimates if e.scope is not None]
     return Answers(
         energy=_column(e.energy for e in estimates),
         latency=_column(e.latency for e in estimates),
         utilisation=_column(e.utilisation for e in estimates),
-        energy_terms=terms("energy_terms"),
-        latency_terms=terms("latency_terms"),
-        through=terms("through"),
+        energy_terms=terms("energy_terms", 0.0),
+        latency_terms=terms("latency_terms", 0.0),
+        through=terms("through", np.nan),
         scope=frozenset().union(*scopes) if scopes else None,
         unsupported=unsupported,
         errors=errors,
@@ -433,7 +473,8 @@ def family(prefix: str) -> Family:
     """
     if prefix not in _entries():
         known = did_you_mean(prefix, family_names())
-        raise UnknownName(f"no family of models is called {prefix!r}: {known}")
+        msg = f"no family of models is called {prefix!r}: {known}"
+        raise UnknownName(msg)
     return cast("Family", _entries()[prefix].load())
 
 
@@ -446,7 +487,8 @@ def registered(prefix: str, name: str) -> Subject:
     """
     models = family(prefix)
     if name not in models:
-        raise UnknownName(f"{prefix} has no model {name!r}: {did_you_mean(name, models)}")
+        msg = f"{prefix} has no model {name!r}: {did_you_mean(name, models)}"
+        raise UnknownName(msg)
     return Subject.of(models[name](), name=f"{prefix}:{name}")
 
 
@@ -460,5 +502,6 @@ def matching(prefix: str, pattern: str) -> list[Subject]:
     names = [name for name in models if fnmatch.fnmatchcase(name, pattern or "*")]
     if not names:
         known = did_you_mean(pattern, models)
-        raise UnknownName(f"no model of {prefix} matches {pattern!r}: {known}")
+        msg = f"no model of {prefix} matches {pattern!r}: {known}"
+        raise UnknownName(msg)
     return [registered(prefix, name) for name in names]

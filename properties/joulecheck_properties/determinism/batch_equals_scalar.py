@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
+import numpy as np
+
 from joulecheck.case import Case, Cases
 from joulecheck.model import Offer, Subject
 from joulecheck.property import Planted, Property
@@ -25,10 +27,11 @@ class BatchEqualsScalar(Property):
 
     Rationale:
         A campaign screens in batches and users ask one by one. Rows that leak into
-        each other, or integers that wrap in one path only, show.
+        each other, integers that wrap in one path only, a batch path that raises or
+        gives arrays of a wrong shape, show.
 
     Domain:
-        Models with a batch path.
+        Models with a batch path, and cases that the scalar path answers.
 
     Tolerance:
         1e-9, for float64 products against exact integers.
@@ -59,5 +62,9 @@ class BatchEqualsScalar(Property):
 
     def margin(self, model: Subject, cases: Cases) -> Floats:
         """The agreement of both paths, whichever of them `model` prefers."""
-        batch = model.in_batches.ask(cases)
-        return agreement(batch, model.one_by_one.ask(cases), TOLERANCE)
+        batch, scalar = model.in_batches.ask(cases), model.one_by_one.ask(cases)
+        answered = ~scalar.unsupported
+        answered[list(scalar.errors)] = False
+        if batch.batch_error and answered.all():  # else one of the others may be why
+            return np.full(len(cases), -1.0)
+        return np.where(answered, agreement(batch, scalar, TOLERANCE), np.nan)

@@ -21,7 +21,8 @@ class ValidInputGetsNumbers(Property):
 
     Statement:
         For every valid workload at a supported precision the model returns, and every
-        number that it offers is neither infinite nor NaN.
+        number that it offers is neither infinite nor NaN. A prediction through a layer
+        may be left out.
 
     Rationale:
         A model that divides by a tile count of zero, or that has no schedule for a
@@ -75,6 +76,7 @@ def _finite(answers: Answers, offers: frozenset[Offer]) -> Bools:
         *answers.energy_terms.values(),
         *answers.latency_terms.values(),
     ]
-    finite = [np.ones(len(answers), dtype=bool), *map(np.isfinite, quantities)]
+    bounded = [~np.isinf(energy) for energy in answers.through.values()]
+    finite = [np.ones(len(answers), dtype=bool), *map(np.isfinite, quantities), *bounded]
     found: Bools = np.logical_and.reduce(finite)
     return found

@@ -63,13 +63,13 @@ class NoOtherTerm(Property):
         nominal = model.ask(cases.cases)
         scaled = model.ask(cases.cases, cases.scales)
         margins = [equality(scaled.latency, nominal.latency, TOLERANCE)]
-        for term, before in nominal.energy_terms.items():
+        for term in sorted({*nominal.energy_terms, *scaled.energy_terms}):
             may_move = np.zeros(len(cases), dtype=bool)
             for name, factors in cases.scales.items():
                 terms = model.coefficients[name].terms
                 if terms is None or term in terms:
                     may_move |= factors != 1
-            after = scaled.energy_terms.get(term, np.zeros(len(cases)))
+            before, after = (answers.energy_term(term) for answers in (nominal, scaled))
             still = equality(after, before, TOLERANCE)
             margins.append(np.where(may_move, np.nan, still))
         return least(margins, len(cases))

@@ -8,7 +8,6 @@ from typing import ClassVar, Final
 import numpy as np
 
 from joulecheck.case import Case, ScaledCase, ScaledCases
-from joulecheck.estimate import Answers
 from joulecheck.model import Offer, Subject
 from joulecheck.property import Planted, Property
 from joulecheck.space import CaseSpace
@@ -74,7 +73,7 @@ class OwnTermsInProportion(Property):
         margins = []
         for term, owners in _owners(model, cases.scales).items():
             answers = (nominal, scaled, mirrored)
-            before, after, mirror = (_term(a, term) for a in answers)
+            before, after, mirror = (a.energy_term(term) for a in answers)
             factors = [f for name, f in cases.scales.items() if name in owners]
             touched = np.logical_or.reduce([f != 1 for f in factors])
             if len(owners) == 1:
@@ -98,7 +97,3 @@ def _owners(model: Subject, scales: Mapping[str, Floats]) -> dict[str, frozenset
         term: frozenset(name for name, terms in declared.items() if term in terms)
         for term in sorted(moved)
     }
-
-
-def _term(answers: Answers, name: str) -> Floats:
-    return answers.energy_terms.get(name, np.zeros(len(answers)))

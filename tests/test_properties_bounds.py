@@ -1,0 +1,195 @@
+"""The physical bounds on tiny models, at the edges of their domains."""
+
+from __future__ import annotations
+
+import pytest
+
+from joulecheck.case import Case
+from joulecheck.errors import NotOffered, Unsupported
+from joulecheck.estimate import Estimate
+from joulecheck.machine import Machine, Memory
+from joulecheck.reference import load_model
+from joulecheck.testing import Violated, assert_holds, margin_of
+from joulecheck.workload import Conv2d, Elementwise, Function, Precision, Totals
+from tiny import MAC, Tiny, at, gemm, holds, margin
+
+CPU = "reference:Intel-i7-12700K"
+ALL = {"input", "weight", "output"}
+
+
+def machine(
+    peak: float | None = None, **memories: tuple[float | None, set[str]]
+) -> Machine:
+    return Machine(
+        name="tiny",
+        peak={} if peak is None else {Precision.FP32: peak},
+        memories={
+            name: Memory(bandwidth=bandwidth, homes=homes)
+            for name, (bandwidth, homes) in memories.items()
+        },
+    )
+
+
+def after(seconds: float) -> Tiny:
+    """A model in which everything takes the same time."""
+    return Tiny(lambda _: Estimate(latency=seconds))
+
+
+class TestLatencyAboveCompute:
+    """BND001."""
+
+    @pytest.mark.parametrize(
+        ("latency", "expected"),
+        [(2.0, True), (3.0, True), (2.0 - 1e-8, False), (2.0 - 1e-10, True), (1.0, False)],
+    )
+    def test_counts_two_operations_a_mac(self, latency: float, *, expected: bool) -> None:
+        answer = Estimate(latency=latency)
+
+        assert holds("BND001", lambda _: answer, machine=machine(peak=1.0)) is expected
+
+    def test_counts_elementwise_operations(self) -> None:
+        relu = Case(Elementwise(Function.RELU, (10,)))
+        answer = Estimate(latency=9.0)
+
+        assert holds("BND001", lambda _: answer, relu, machine=machine(peak=1.0)) is False
+
+    def test_counts_the_operations_of_totals(self) -> None:
+        def ten(_: Case) -> Estimate:
+            return Estimate(latency=10.0)
+
+        declared = {"machine": machine(peak=1.0), "operators": {"totals"}}
+
+        assert holds("BND001", ten, Case(Totals(ops=10, bytes=1)), **declared)
+        assert holds("BND001", ten, Case(Totals(ops=11, bytes=1)), **declared) is False
+
+    def test_says_nothing_of_a_precision_without_a_peak(self) -> None:
+        found = holds(
+            "BND001",
+            lambda _: Estimate(latency=0.0),
+            at(Precision.INT8),
+            machine=machine(peak=1.0),
+        )
+
+        assert found is None
+
+    def test_needs_a_peak(self) -> None:
+        with pytest.raises(NotOffered, match="declare machine = "):
+            assert_holds("BND001", after(1.0))
+
+
+class TestLatencyAboveTraffic:
+    """BND002."""
+
+    @pytest.mark.parametrize(("latency", "expected"), [(12.0, True), (11.9, False)])
+    def test_counts_every_tensor_once(self, latency: float, *, expected: bool) -> None:
+        dram = machine(dram=(1.0, ALL))
+
+        found = holds("BND002", lambda _: Estimate(latency=latency), machine=dram)
+
+        assert found is expected
+
+    def test_counts_each_tensor_at_its_home(self) -> None:
+        """DDR3 of TPU v1 holds weights only: the rest crosses the host's bus."""
+        split = machine(dram=(1.0, {"weight"}), host=(2.0, {"input", "output"}))
+
+        assert holds("BND002", lambda _: Estimate(latency=4.0), machine=split)
+        assert holds("BND002", lambda _: Estimate(latency=3.9), machine=split) is False
+
+    def test_knows_that_the_memory_of_tpu_v1_holds_weights_only(self) -> None:
+        """100,000 activations beside one weight take 0.1 us from DDR3 at all."""
+        model = load_model("Google-TPU-v1")
+        wide = Case(gemm(m=65536), Precision.INT8)
+        memories = model.machine.memories
+        slowest = 65536 / min(m.bandwidth for m in memories.values() if m.homes)
+        homes = {name: memory.homes for name, memory in memories.items() if memory.homes}
+
+        assert homes["dram"] == {"weight"}
+        assert margin_of("BND002", model, wide) >= 0
+        assert slowest > model.estimate(wide).latency_terms["dram"]
+
+    def test_takes_the_slowest_memory(self) -> None:
+        both = machine(l2=(100.0, ALL), dram=(1.0, ALL))
+
+        assert holds("BND002", lambda _: Estimate(latency=1.0), machine=both) is False
+
+    def test_leaves_out_memories_without_bandwidth_or_homes(self) -> None:
+        some = machine(dram=(1.0, ALL), l2=(1e-9, set()), tape=(None, ALL))
+
+        assert holds("BND002", lambda _: Estimate(latency=12.0), machine=some)
+
+    def test_counts_only_what_filters_touch(self) -> None:
+        """A 1x1 filter with stride 4 reads 4 of 16 rows and 4 of 16 columns."""
+        strided = Case(Conv2d(n=1, c=1, h=16, w=16, k=1, r=1, s=1, stride=4))
+        touched = 4 * (4 * 4 + 1 + 4 * 4)
+        dram = machine(dram=(1.0, ALL))
+
+        def answering(seconds: float) -> bool | None:
+            return holds(
+                "BND002", lambda _: Estimate(latency=seconds), strided, machine=dram
+            )
+
+        assert answering(touched)
+        assert answering(touched - 1) is False
+        assert touched < strided.bytes
+
+    def test_counts_the_bytes_of_totals_as_input(self) -> None:
+        def ten(_: Case) -> Estimate:
+            return Estimate(latency=10.0)
+
+        declared = {"machine": machine(dram=(1.0, ALL)), "operators": {"totals"}}
+
+        assert holds("BND002", ten, Case(Totals(ops=1, bytes=10)), **declared)
+        assert holds("BND002", ten, Case(Totals(ops=1, bytes=11)), **declared) is False
+
+    def test_rounds_half_bytes_up_by_tensor(self) -> None:
+        dram = machine(dram=(1.0, ALL))
+        declared = {"machine": dram, "precisions": (Precision.INT4,)}
+
+        assert holds(
+            "BND002", lambda _: Estimate(latency=3.0), at(Precision.INT4), **declared
+        )
+        assert (
+            holds("BND002", lambda _: Estimate(latency=2.9), at(Precision.INT4), **declared)
+            is False
+        )
+
+
+class TestUtilisationIsAShare:
+    """BND003."""
+
+    @pytest.mark.parametrize(
+        ("utilisation", "expected"),
+        [
+            (0.0, True),
+            (1.0, True),
+            (0.5, True),
+            (1 + 1e-10, True),
+            (1 + 1e-8, False),
+            (-1e-8, False),
+            (85.0, False),
+        ],
+    )
+    def test_lies_between_0_and_1(self, utilisation: float, *, expected: bool) -> None:
+        answer = Estimate(utilisation=utilisation)
+
+        assert holds("BND003", lambda _: answer) is expected
+
+    def test_says_nothing_without_one(self) -> None:
+        def answer(case: Case) -> Estimate:
+            if case != MAC:
+                raise Unsupported
+            return Estimate(utilisation=1.0)
+
+        assert holds("BND003", answer, Case(gemm(m=2))) is None
+
+    def test_shows_how_far_outside_it_is(self) -> None:
+        answer = Estimate(utilisation=1.5)
+
+        assert margin("BND003", lambda _: answer) == pytest.approx(-0.5)
+
+    def test_finds_a_percentage(self) -> None:
+        def percent(case: Case) -> Estimate:
+            return Estimate(utilisation=100 * min(1.0, case.ops / 1e6))
+
+        with pytest.raises(Violated):
+            assert_holds("BND003", Tiny(percent))

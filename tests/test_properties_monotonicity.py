@@ -1,0 +1,147 @@
+"""The laws of growth and sign on tiny models, at the edges of their domains."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from joulecheck.case import Case, WorkloadPair
+from joulecheck.errors import NotOffered, Unsupported
+from joulecheck.estimate import Estimate
+from joulecheck.testing import Violated, assert_holds
+from joulecheck.workload import Conv2d, Totals
+from tiny import MAC, Tiny, gemm, holds, margin, margins
+
+
+class TestNothingNegative:
+    """MON001."""
+
+    @pytest.mark.parametrize(
+        ("answer", "expected"),
+        [
+            (Estimate(energy=1.0), True),
+            (Estimate(energy=0.0), True),
+            (Estimate(energy=-1e-30), False),
+            (Estimate(latency=-1.0), False),
+            (Estimate(utilisation=-0.1), False),
+            (Estimate(energy=1.0, energy_terms={"alu": 2.0, "saved": -1.0}), False),
+            (Estimate(energy=1.0, energy_terms={"alu": 1.0, "rest": -1e-10}), True),
+            (Estimate(latency=1.0, latency_terms={"hidden": -0.5}), False),
+            (Estimate(energy=1.0, latency=-1e-9), False),
+        ],
+    )
+    def test_looks_at_every_quantity(self, answer: Estimate, *, expected: bool) -> None:
+        assert holds("MON001", lambda _: answer) is expected
+
+    def test_is_relative_to_the_largest_of_a_kind(self) -> None:
+        answer = Estimate(energy=4.0, energy_terms={"alu": 5.0, "saved": -1.0})
+
+        assert margin("MON001", lambda _: answer) == pytest.approx(-0.2)
+
+    def test_says_nothing_of_a_case_that_is_refused(self) -> None:
+        def answer(case: Case) -> Estimate:
+            if case != MAC:
+                raise Unsupported
+            return Estimate(energy=1.0, energy_terms={"alu": 1.0})
+
+        assert holds("MON001", answer, Case(gemm(m=2))) is None
+
+    def test_says_nothing_of_a_case_in_a_batch_that_is_refused(self) -> None:
+        def answer(case: Case) -> Estimate:
+            if case.macs % 2 == 0:
+                raise Unsupported
+            return Estimate(energy=1.0, energy_terms={"alu": 1.0})
+
+        found = margins("MON001", answer, [MAC, Case(gemm(m=2)), Case(gemm(m=3))])
+
+        assert [math.isnan(m) for m in found] == [False, True, False]
+
+    def test_applies_to_models_of_totals(self) -> None:
+        def answer(case: Case) -> Estimate:
+            return Estimate(energy=-1.0 if case.ops > 4 else 1.0)
+
+        with pytest.raises(Violated) as caught:
+            assert_holds("MON001", Tiny(answer, operators={"totals"}))
+
+        assert caught.value.case == Case(Totals(ops=5, bytes=1))
+
+
+def grown(smaller: Case, larger: Case) -> WorkloadPair:
+    return WorkloadPair(smaller, larger, "0.m")
+
+
+@pytest.mark.parametrize(("law", "quantity"), [("MON002", "energy"), ("MON003", "latency")])
+class TestGrowsWithWork:
+    """MON002 and MON003."""
+
+    def test_allows_an_equal_cost(self, law: str, quantity: str) -> None:
+        pair = grown(MAC, Case(gemm(m=2)))
+
+        assert holds(law, lambda _: Estimate(**{quantity: 1.0}), pair)
+
+    def test_is_violated_by_a_lower_cost(self, law: str, quantity: str) -> None:
+        pair = grown(MAC, Case(gemm(m=2)))
+
+        found = margin(law, lambda case: Estimate(**{quantity: 1 / case.ops}), pair)
+
+        assert found == pytest.approx(-0.5)
+
+    def test_allows_rounding(self, law: str, quantity: str) -> None:
+        pair = grown(MAC, Case(gemm(m=2)))
+
+        def falling(drop: float) -> bool | None:
+            answer = lambda case: Estimate(**{quantity: 1 - drop * (case.macs > 1)})  # noqa: E731 - two of them
+            return holds(law, answer, pair)
+
+        assert falling(1e-10)
+        assert falling(1e-8) is False
+
+    def test_says_nothing_of_a_pair_that_does_not_grow(
+        self, law: str, quantity: str
+    ) -> None:
+        answer = Estimate(**{quantity: 1.0})
+
+        assert holds(law, lambda _: answer, WorkloadPair(MAC, MAC, "")) is None
+
+    def test_says_nothing_where_the_larger_is_refused(
+        self, law: str, quantity: str
+    ) -> None:
+        def answer(case: Case) -> Estimate:
+            if case.macs > 1:
+                raise Unsupported
+            return Estimate(**{quantity: 1.0})
+
+        assert holds(law, answer, grown(MAC, Case(gemm(m=2)))) is None
+
+    def test_catches_a_mapper_of_perfect_factors(self, law: str, quantity: str) -> None:
+        def perfect_factors(case: Case) -> Estimate:
+            """Tiles of a power of two that divides M."""
+            m = getattr(case.workload, "m", 1)
+            tile = max(d for d in (1, 2, 4, 8) if m % d == 0)
+            return Estimate(**{quantity: case.ops / tile})
+
+        model = Tiny(perfect_factors, operators={"gemm"})
+
+        with pytest.raises(Violated) as caught:
+            assert_holds(law, model, max_examples=300)
+
+        assert caught.value.case == grown(Case(gemm(m=3)), Case(gemm(m=4)))
+
+    def test_never_grows_a_filter(self, law: str, quantity: str) -> None:
+        """MACs fall from R = 4 to R = 7 where H is 7: no law relates them."""
+
+        def macs(case: Case) -> Estimate:
+            return Estimate(**{quantity: float(case.ops)})
+
+        def conv(r: int) -> Case:
+            return Case(Conv2d(n=1, c=1, h=7, w=7, k=1, r=r, s=1))
+
+        assert conv(4).macs > conv(7).macs
+        assert_holds(law, Tiny(macs, operators={"conv2d", "subgraph"}), max_examples=500)
+
+    def test_is_not_asked_of_totals(self, law: str, quantity: str) -> None:
+        model = Tiny(lambda _: Estimate(**{quantity: 1.0}), operators={"totals"})
+
+        with pytest.raises(NotOffered, match="totals"):
+            assert_holds(law, model)
