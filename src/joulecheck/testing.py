@@ -51,8 +51,9 @@ def assert_holds(
 ) -> None:
     """Hold a property for cases that Hypothesis draws, and shrink the first that fails.
 
-    The cases depend on the property, the model and the seed alone: nothing is stored,
-    and the result is the same with and without `CI` in the environment. Verbosity, and
+    The cases depend on the property, the model and the seed (Hypothesis also tries
+    constants of the modules that are loaded): nothing is stored, and the result is the
+    same with and without `CI` in the environment. Verbosity, and
     `max_examples` unless it is given, are those of the Hypothesis profile in force.
 
     Args:
