@@ -13,6 +13,7 @@ import attrs
 import hypothesis
 import numpy as np
 
+from joulecheck.campaign.memory import keep_freed_memory
 from joulecheck.campaign.order import Plainness
 from joulecheck.campaign.reduce import LAZY_LIMIT, Reduced, reduce
 from joulecheck.campaign.shrink import shrink
@@ -24,7 +25,7 @@ from joulecheck.property import Property
 from joulecheck.space import CaseSpace
 from joulecheck.workload.columns import Bools, Ints
 
-BATCH: Final = 4096
+BATCH: Final = 8192
 """Cases screened in one call of a vectorised model."""
 
 SCALAR_BATCH: Final = 64
@@ -112,6 +113,7 @@ def search(
         NotOffered: the law has no case for this model.
         HarnessError: the harness contradicts itself.
     """
+    keep_freed_memory()
     return _Search(unit, model, law, deadline).run(on_batch)
 
 
