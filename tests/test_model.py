@@ -65,7 +65,7 @@ class Answering:
     def estimate(self, case: Case, scale: Scale = UNSCALED) -> Any:  # noqa: ANN401 - wrong on purpose
         del case, scale
         answer = self.answers.pop() if self.answers else self.after
-        if isinstance(answer, Exception):
+        if isinstance(answer, BaseException):
             raise answer
         return answer
 
@@ -138,6 +138,10 @@ class TestSubjectOf:
             "3 is no model: it must have `name` and `estimate(case, scale)`, and lacks "
             "name and estimate; see the README's example"
         )
+
+    def test_a_class_that_cannot_be_built_is_named(self) -> None:
+        with pytest.raises(InvalidModel, match=r"Answering\(\) cannot be built without"):
+            Subject.of(Answering)
 
 
 class TestDeclarations:
@@ -261,6 +265,7 @@ class TestOffers:
             (Estimate(energy="1 J"), r"energy must be a real number .* '1 J' of str"),
             (Estimate(latency=1j), r"latency must be a real number"),
             (Estimate(energy_terms={"alu": "1"}), r"energy_terms\['alu'\] must be a real"),
+            (Estimate(energy_terms=[1.0]), r"energy_terms must be a mapping"),  # type: ignore[arg-type]  # wrong on purpose
             (KeyError("table"), r"cannot answer the smallest case, Gemm.* KeyError"),
         ],
     )
@@ -332,6 +337,31 @@ class TestAsk:
 
         assert found.unsupported.tolist() == [False, True, False]
         assert found.errors == {}
+
+    def test_where_there_is_no_answer_terms_are_nan_and_not_0(self) -> None:
+        class Choosy(Plain):
+            def estimate(self, case: Case, scale: Scale = UNSCALED) -> Estimate:
+                if case.ops > 2:
+                    raise Unsupported if case.ops > 4 else ValueError
+                return super().estimate(case, scale)
+
+        found = Subject.of(Choosy).ask(cases(1, 2, 3))
+
+        assert np.isnan(found.energy_terms["alu"]).tolist() == [False, True, True]
+        assert np.isnan(found.energy_term("no such")).tolist() == [False, True, True]
+
+    def test_an_attempt_to_exit_is_an_error_of_the_model(self) -> None:
+        found = Subject.of(Answering(Estimate(energy=1.0), after=SystemExit(3))).ask(
+            cases(1)
+        )
+
+        assert found.errors == {0: "SystemExit: 3"}
+
+    def test_an_interrupt_is_the_users(self) -> None:
+        subject = Subject.of(Answering(Estimate(energy=1.0), after=KeyboardInterrupt()))
+
+        with pytest.raises(KeyboardInterrupt):
+            subject.ask(cases(1))
 
     def test_wrong_types_are_recorded_as_errors(self) -> None:
         subject = Subject.of(Answering(Estimate(energy=1.0), after=Estimate(energy="x")))
@@ -430,6 +460,18 @@ class TestBatchPath:
         found = Subject.of(Failing).ask(cases(1, 2))
 
         assert found.energy.tolist() == Subject.of(Plain).ask(cases(1, 2)).energy.tolist()
+        assert found.batch_error != ""
+
+    def test_a_batch_with_a_row_that_is_refused_has_not_failed(self) -> None:
+        class Choosy(Plain):
+            def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
+                del cases, scales
+                raise Unsupported
+
+        found = Subject.of(Choosy).ask(cases(1, 2))
+
+        assert found.energy.tolist() == Subject.of(Plain).ask(cases(1, 2)).energy.tolist()
+        assert found.batch_error == ""
 
     def test_perturbs_by_row(self) -> None:
         scales = {"op_energy": np.array([1.0, 0.5])}

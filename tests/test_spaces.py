@@ -88,9 +88,7 @@ TINY: Final[dict[str, Space]] = {
         max_growth=2,
     ),
     "repetitions": RepetitionSpace(
-        WorkloadSpace(
-            kinds=("gemm",), max_nodes=2, bounds=attrs.evolve(NOTHING, batch=2)
-        ),
+        WorkloadSpace(kinds=("gemm",), max_nodes=2, bounds=attrs.evolve(NOTHING, batch=2)),
         max_times=3,
     ),
     "perturbations": PerturbationSpace(ONE, ("a", "b")),

@@ -62,9 +62,11 @@ class Tables:
     def of(cls, genes: Sequence[Gene], tables: Sequence[Ints]) -> Tables:
         """The genes and their tables; one of another size is stretched."""
         ends = np.array([(gene.low, gene.high) for gene in genes], dtype=np.int64)
-        low, high = ends.reshape(len(genes), 2).T
-        values = [np.resize(table, TABLE_SIZE) for table in tables]
-        return cls(low, high, np.array(values, dtype=np.int64).reshape(-1, TABLE_SIZE))
+        ends = ends.reshape(len(genes), 2)
+        values = np.empty((len(tables), TABLE_SIZE), dtype=np.int64)
+        for index, table in enumerate(tables):
+            values[index] = np.resize(table, TABLE_SIZE)
+        return cls(ends[:, 0], ends[:, 1], values)
 
 
 def draw(rng: np.random.Generator, gene: Gene, table: Ints, size: int) -> Ints:
