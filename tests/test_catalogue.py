@@ -81,7 +81,7 @@ class TestForm:
 
     def test_lies_in_the_folder_of_its_family(self, law: Property) -> None:
         assert file_of(law).parent.name == FOLDERS[law.family]
-        assert (inspect.getmodule(type(law)).__doc__ or "").startswith(f"{law.id}.")  # type: ignore[union-attr]  # it has a module
+        assert (inspect.getmodule(type(law)).__doc__ or "").startswith(f"{law.id}.")
 
     def test_is_named_by_what_holds(self, law: Property) -> None:
         words = re.findall(r"[A-Z][a-z]*\d*", type(law).__name__)

@@ -59,7 +59,7 @@ class TestNarrowerCostsNoMore:
         model = Subject.of(costing(FP32=4.0, FP16=2.0, BF16=2.0, INT8=1.0, INT4=0.5))
         space = property_named("PRC001").space(model)
 
-        assert set(space.pairs) == {  # type: ignore[attr-defined]  # a PrecisionPairSpace
+        assert set(space.pairs) == {
             (P.FP16, P.FP32),
             (P.BF16, P.FP32),
             (P.INT4, P.INT8),

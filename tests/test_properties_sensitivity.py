@@ -47,7 +47,7 @@ def one_term(value: object) -> object:
 
     def answer(case: Case, scale: Scale) -> Estimate:
         del case
-        alu = value(scale.get("mac", 1.0))  # type: ignore[operator]  # a function
+        alu = value(scale.get("mac", 1.0))
         return Estimate(energy=alu, energy_terms={"alu": alu})
 
     return answer
@@ -170,7 +170,7 @@ class TestNoOtherTerm:
         def leaking(case: Case, scale: Scale) -> Estimate:
             found = priced(case, scale)
             terms = dict(found.energy_terms)
-            terms["pipeline"] = float(terms["pipeline"]) * scale.get("mac", 1.0)  # type: ignore[arg-type]  # a float
+            terms["pipeline"] = float(terms["pipeline"]) * scale.get("mac", 1.0)
             return Estimate(latency=1.0, energy_terms=terms)
 
         assert holds("SEN002", leaking, scaled(mac=1.1), coefficients=PRICED) is False

@@ -82,10 +82,13 @@ def generator(unit: Unit) -> np.random.Generator:
 
 
 def batches(unit: Unit, model: Subject, law: Property) -> Iterator[tuple[int, Ints]]:
-    """The batches of a unit, numbered: the same rows whenever they are drawn."""
+    """The batches of a unit, numbered: the same rows whenever they are drawn.
+
+    They do not depend on which path of the model is asked.
+    """
     random, space = generator(unit), law.space(model)
     left = max(1, unit.cases // law.thinning)
-    one_call = BATCH if model.vectorised else SCALAR_BATCH
+    one_call = BATCH if model.in_batches.vectorised else SCALAR_BATCH
     for number in range(-(-left // one_call)):
         yield number, space.sample(random, min(one_call, left - number * one_call))
 

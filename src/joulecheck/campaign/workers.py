@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,7 @@ import numpy as np
 from pebble import ProcessExpired, ProcessPool
 
 from joulecheck.campaign.search import (
+    FOLLOW_UP,
     Searched,
     Unit,
     batches,
@@ -42,6 +43,9 @@ from joulecheck.resolve import ModelRef
 
 HANG_SECONDS: Final = 60.0
 """Without a sign of life for so long, a worker is taken for hung."""
+
+START_SECONDS: Final = 300.0
+"""The same before the first sign: a process starts, and imports and builds the model."""
 
 POLL_SECONDS: Final = 0.1
 
@@ -122,8 +126,8 @@ class Job:
     unit: Unit
     ref: ModelRef
     deadline: float | None
-    one_by_one: bool = False
-    """Ask the scalar path, so that the board names single cases."""
+    died_in_a_batch: str = ""
+    """Why it did not end: ask the scalar path now, so that the board names single cases."""
 
 
 @attrs.define
@@ -133,6 +137,7 @@ class _Running:
     future: Future[Searched]
     beats: int
     since: float
+    patience: float = START_SECONDS
 
 
 class Pool:
@@ -197,6 +202,7 @@ class Pool:
         for slot in range(self._workers):
             if slot not in running and waiting:
                 place, job = waiting.popleft()
+                self._board.turn(slot, FOLLOW_UP)  # the last unit's case is not guilty
                 future = self._pool.schedule(_work, args=(job, slot))
                 beats = self._board.beats(slot)
                 running[slot] = _Running(place, job, future, beats, time.monotonic())
@@ -215,9 +221,10 @@ class Pool:
                 continue
             del running[slot]
             if reason is None:
-                outcomes[one.place] = one.future.result()
-            elif self._board.last(slot)[1] < 0 and not one.job.one_by_one:
-                waiting.appendleft((one.place, attrs.evolve(one.job, one_by_one=True)))
+                outcomes[one.place] = _finished(one.job, one.future.result())
+            elif self._board.last(slot)[1] < 0 and not one.job.died_in_a_batch:
+                again = attrs.evolve(one.job, died_in_a_batch=reason)
+                waiting.appendleft((one.place, again))
             else:
                 outcomes[one.place] = self._failed(slot, one.job, reason)
 
@@ -229,13 +236,15 @@ class Pool:
                 return None
             if isinstance(error, ProcessExpired):
                 return f"the process that asked the model died (exit {error.exitcode})"
+            if not isinstance(error, Exception):
+                return f"the model raised {type(error).__name__}"
             raise error
         beats, now = self._board.beats(slot), time.monotonic()
         if beats != one.beats:
-            one.beats, one.since = beats, now
-        elif now - one.since > self._hang_seconds:
+            one.beats, one.since, one.patience = beats, now, self._hang_seconds
+        elif now - one.since > one.patience:
             one.future.cancel()
-            return f"the model gave no answer for {self._hang_seconds:g} s"
+            return f"the model gave no answer for {one.patience:g} s"
         return None
 
     def _failed(self, slot: int, job: Job, reason: str) -> Failed:
@@ -244,14 +253,21 @@ class Pool:
         return Failed(unit=job.unit, reason=reason, counterexample=found)
 
 
+def _finished(job: Job, found: Searched) -> Searched | Failed:
+    """What a unit found; a batch that died is a failure even if its cases do not."""
+    if not job.died_in_a_batch or found.counterexample is not None:
+        return found
+    reason = f"in a batch, {job.died_in_a_batch}; one by one, its cases are answered"
+    return Failed(unit=job.unit, reason=reason)
+
+
 def _guilty(job: Job, batch: int, row: int, reason: str) -> Counterexample | None:
     """The case that the board names, where it is a plain one."""
     if batch < 0:
         return None
     law, model = property_named(job.unit.property), job.ref.load()
     space = law.space(model)
-    one_by_one = model.one_by_one if job.one_by_one else model
-    rows = next(r for number, r in batches(job.unit, one_by_one, law) if number == batch)
+    rows = next(r for number, r in batches(job.unit, model, law) if number == batch)
     case = space.build(rows[row].tolist())
     if not isinstance(case, Case):
         return None
@@ -288,6 +304,7 @@ def _start_worker(board: Path, slots: int, folder: str) -> None:
     global _board  # noqa: PLW0603 - one board a process
     _board = Board(board, slots)
     os.chdir(folder)
+    os.dup2(sys.stderr.fileno(), 1)  # the standard output is the report's
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
@@ -299,7 +316,7 @@ def _work(job: Job, slot: int) -> Searched:
     board = _board
     assert board is not None  # noqa: S101 - the initialiser made it
     model = job.ref.load()
-    if job.one_by_one:
+    if job.died_in_a_batch:
         model = model.one_by_one
     beat = partial(board.beat, slot)
     model = attrs.evolve(model, heartbeat=beat)
