@@ -83,7 +83,7 @@ def draw_all(rng: np.random.Generator, tables: Tables, size: int) -> Ints:
     count = len(tables.values)
     bits = rng.integers(0, 1 << 16, (count, size), dtype=np.uint16)
     first = np.arange(0, count * TABLE_SIZE, TABLE_SIZE)[:, None]
-    values = tables.values.ravel().take((bits & (TABLE_SIZE - 1)) + first)
+    values: Ints = tables.values.ravel().take((bits & (TABLE_SIZE - 1)) + first)
     uniform = np.flatnonzero(bits < TABLE_SIZE)
     low, high = (ends[uniform // max(size, 1)] for ends in (tables.low, tables.high))
     values.reshape(-1)[uniform] = rng.integers(low, high, endpoint=True)
