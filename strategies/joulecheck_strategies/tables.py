@@ -71,7 +71,8 @@ class Tables:
 
 def draw(rng: np.random.Generator, gene: Gene, table: Ints, size: int) -> Ints:
     """`size` values of `gene`, from its table or, for a small share, uniformly."""
-    return draw_all(rng, Tables.of([gene], [table]), size)[0]
+    (values,) = draw_all(rng, Tables.of([gene], [table]), size)
+    return values
 
 
 def draw_all(rng: np.random.Generator, tables: Tables, size: int) -> Ints:
