@@ -71,7 +71,7 @@ class Tables:
 
 def draw(rng: np.random.Generator, gene: Gene, table: Ints, size: int) -> Ints:
     """`size` values of `gene`, from its table or, for a small share, uniformly."""
-    (values,) = draw_all(rng, Tables.of([gene], [table]), size)
+    values: Ints = draw_all(rng, Tables.of([gene], [table]), size)[0]
     return values
 
 
