@@ -26,7 +26,7 @@ from joulecheck.campaign.events import (
     Tally,
     Unconfirmed,
 )
-from joulecheck.campaign.search import Searched, Unit
+from joulecheck.campaign.search import Searched, Unit, checks_in
 from joulecheck.campaign.workers import Executor, Failed
 from joulecheck.errors import NotOffered
 from joulecheck.model import Subject
@@ -86,11 +86,22 @@ class Extent:
     first_epoch: int = 0
     """Where a named campaign goes on; only with a budget."""
 
+    def checks_of(self, model: Subject, law: Property) -> int | None:
+        """Cases that a pair checks in all; None for a budget of time."""
+        if self.cases is None:
+            return None
+        epochs, rest = divmod(self.cases, _epoch_of(model))
+        return epochs * checks_in(_epoch_of(model), law) + checks_in(rest, law)
+
     def cases_of(self, model: Subject, epoch: int) -> int:
         """Cases of a pair in an epoch; 0 when it has had all."""
-        size = EPOCH if model.vectorised else SCALAR_EPOCH
+        size = _epoch_of(model)
         total = UNBOUNDED if self.cases is None else self.cases
         return max(0, min(size, total - (epoch - self.first_epoch) * size))
+
+
+def _epoch_of(model: Subject) -> int:
+    return EPOCH if model.vectorised else SCALAR_EPOCH
 
 
 class Campaign:
@@ -148,6 +159,7 @@ class Campaign:
     def _rounds(self, pairs: Sequence[Pair], started: float) -> Iterator[Event]:
         budget = self._extent.budget
         deadline = None if budget is None else started + budget
+        planned = self._planned(pairs)
         active = list(pairs)
         epoch = self._extent.first_epoch
         while active and (deadline is None or time.monotonic() < deadline):
@@ -157,17 +169,26 @@ class Campaign:
             ended: set[Pair] = set()
             for outcome in self._executor.run(units, deadline):
                 pair = Pair(outcome.unit.model, outcome.unit.property)
-                yield from self._told(pair, outcome, len(pairs), ended)
+                yield from self._told(pair, outcome, planned, ended)
             active = [pair for pair in active if pair not in ended]
             epoch += 1
             yield RoundFinished(self._seed, epoch)
+
+    def _planned(self, pairs: Sequence[Pair]) -> int | None:
+        """Cases that all pairs check, if none has a finding."""
+        laws = {law.id: law for law in self._laws}
+        each = [
+            self._extent.checks_of(self._models[pair.model], laws[pair.property])
+            for pair in pairs
+        ]
+        return None if self._extent.cases is None else sum(filter(None, each))
 
     def _unit(self, pair: Pair, epoch: int) -> Unit:
         cases = self._extent.cases_of(self._models[pair.model], epoch)
         return Unit(pair.model, pair.property, self._seed, epoch, cases)
 
     def _told(
-        self, pair: Pair, outcome: Searched | Failed, pairs: int, ended: set[Pair]
+        self, pair: Pair, outcome: Searched | Failed, planned: int | None, ended: set[Pair]
     ) -> Iterator[Event]:
         if isinstance(outcome, Failed):
             ended.add(pair)
@@ -177,8 +198,6 @@ class Campaign:
             return
         self._done += outcome.checks
         self._tallies[pair] = self._tallies[pair].plus(outcome)
-        cases = self._extent.cases
-        planned = None if cases is None else cases * pairs
         yield EpochFinished(pair, outcome, self._tallies[pair], self._done, planned)
         if outcome.unconfirmed is not None:
             yield Unconfirmed(pair, outcome.unconfirmed)

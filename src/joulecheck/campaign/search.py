@@ -81,13 +81,18 @@ def generator(unit: Unit) -> np.random.Generator:
     return np.random.default_rng(sequence)
 
 
+def checks_in(cases: int, law: Property) -> int:
+    """How many of a unit's cases a law checks: fewer if each costs it a scalar call."""
+    return max(1, cases // law.thinning) if cases else 0
+
+
 def batches(unit: Unit, model: Subject, law: Property) -> Iterator[tuple[int, Ints]]:
     """The batches of a unit, numbered: the same rows whenever they are drawn.
 
     They do not depend on which path of the model is asked.
     """
     random, space = generator(unit), law.space(model)
-    left = max(1, unit.cases // law.thinning)
+    left = checks_in(unit.cases, law)
     one_call = BATCH if model.in_batches.vectorised else SCALAR_BATCH
     for number in range(-(-left // one_call)):
         yield number, space.sample(random, min(one_call, left - number * one_call))

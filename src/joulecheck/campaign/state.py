@@ -17,9 +17,7 @@ FOLDER: Final = Path(".joulecheck") / "campaigns"
 
 def _check_name(_: object, __: object, name: str | None) -> None:
     if name is not None and not re.fullmatch(r"[\w][\w.-]*", name):
-        msg = (
-            f"a campaign's name must be letters, digits, dots and hyphens, got {name!r}"
-        )
+        msg = f"a campaign's name must be letters, digits, dots and hyphens, got {name!r}"
         raise InvalidSetting(msg)
 
 
