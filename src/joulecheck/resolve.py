@@ -124,7 +124,7 @@ def _imported(module_name: str) -> Any:  # noqa: ANN401 - a module of the user's
             raise UnknownName(msg) from error
         msg = f"importing {module_name} failed: {error}"
         raise InvalidModel(msg) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         msg = f"importing {module_name} failed: {type(error).__name__}: {error}"
         raise InvalidModel(msg) from error
 

@@ -8,14 +8,16 @@ moves. The implementations live in `joulecheck_strategies`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import attrs
 import numpy as np
-from hypothesis.strategies import SearchStrategy
 
 from joulecheck.case import AnyCase, Batch
 from joulecheck.workload.columns import Ints
+
+if TYPE_CHECKING:  # loading Hypothesis takes longer than all the rest
+    from hypothesis.strategies import SearchStrategy
 
 
 @attrs.frozen
