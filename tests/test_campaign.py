@@ -39,7 +39,7 @@ from joulecheck.resolve import ModelRef
 from tiny import MAC, Answer, Tiny, TinyInBatches, energy
 
 CPU, TPU = "reference:Intel-i7-12700K", "reference:Google-TPU-v1"
-CASES = 2000
+CASES = 1000
 REFS = {
     CPU: ModelRef(CPU, "wrapped-rows"),
     TPU: ModelRef(TPU, "dear-int8"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -128,6 +129,16 @@ class TestAssertHolds:
             "            alu 2 pJ | dram 10 pJ = 12 pJ in all",
             "  margin    -0.8323, relative; below 0 violates the rule",
         ]
+
+    def test_travels_between_processes(self) -> None:
+        with pytest.raises(Violated) as caught:
+            assert_holds("MON001", Npu)
+
+        arrived = pickle.loads(pickle.dumps(caught.value))  # noqa: S301 - its own
+
+        assert isinstance(arrived, Violated)
+        assert str(arrived) == str(caught.value)
+        assert arrived.case == caught.value.case
 
     def test_shows_no_line_of_hypothesis_beneath_it(self) -> None:
         with pytest.raises(Violated) as caught:

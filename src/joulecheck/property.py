@@ -10,7 +10,7 @@ import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib.metadata import entry_points
 from typing import Any, ClassVar, Final
 
@@ -89,8 +89,14 @@ class Violated(AssertionError):
         self.model = model
         self.case = case
         self.margin = margin
+        self._given = (law, model, case, margin)
+        self._details = details
         told = f":\n{details}" if details else f" at {case}"
         super().__init__(f"{law.id} {law.name}: {model} violates it by {-margin:.3g}{told}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel between processes."""
+        return partial(Violated, details=self._details), self._given
 
 
 class Property(ABC):

@@ -304,7 +304,7 @@ def _start_worker(board: Path, slots: int, folder: str) -> None:
     global _board  # noqa: PLW0603 - one board a process
     _board = Board(board, slots)
     os.chdir(folder)
-    os.dup2(sys.stderr.fileno(), 1)  # the standard output is the report's
+    os.dup2(2, 1)  # the standard output is the report's: models print to the other
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
