@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +27,11 @@ from joulecheck.corpus import replay as replay_findings
 from joulecheck.corpus.store import Corpus
 from joulecheck.errors import UnknownName
 from joulecheck.faults import fault_named, inject
-from joulecheck.model import Subject, family_names, registered
+from joulecheck.model import Subject, family_names
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.reports.json_report import dumps
 from joulecheck.reports.wording import finding_title
+from joulecheck.resolve import stored_model
 
 
 @click.command()
@@ -101,17 +102,16 @@ def _matches(finding: Finding, pattern: str) -> bool:
 
 def _resolver(patterns: Sequence[str], fault: str | None) -> Callable[[str], Subject]:
     """From a stored name to a model: of a registered family, or one that was named."""
-    own: Mapping[str, Subject] = {m.name: m for m in chosen_models(patterns)}
+    own = chosen_models(patterns)
 
     def resolve(name: str) -> Subject:
-        prefix, _, rest = name.partition(":")
-        if name in own:
-            subject = own[name]
-        elif prefix in family_names():
-            subject = registered(prefix, rest)
-        else:
-            msg = f"{name} is a model of your own: add --models {name}"
-            raise UnknownName(msg)
+        try:
+            subject = stored_model(name, own)
+        except UnknownName as error:
+            if name.partition(":")[0] in family_names():
+                raise
+            msg = f"{error}; if it is a model of your own, add --models {name}"
+            raise UnknownName(msg) from error
         if fault is None or not isinstance(subject.model, LayeredModel):
             return subject
         return inject(subject, fault_named(fault))
