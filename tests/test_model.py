@@ -519,3 +519,22 @@ class TestSubgraphs:
 
         assert len(found) == 1
         assert found.energy_terms["alu"].tolist() == [32e-12]
+
+
+class Delegating:
+    """A model that answers for everything through another one."""
+
+    def __init__(self, model: object) -> None:
+        self._model = model
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._model, name)
+
+
+class TestDelegation:
+    def test_a_model_may_get_its_attributes_from_another(self) -> None:
+        inner = registered("reference", "Google-TPU-v1")
+
+        subject = Subject.of(Delegating(inner.model))
+
+        assert subject.offers == inner.offers

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Final, Never, Protocol, cast, runtime_checkable
+from typing import Any, Final, Never, Protocol, cast
 
 import attrs
 import numpy as np
@@ -45,7 +45,6 @@ NATURE: Final = ("gemm", "conv2d", "elementwise", "subgraph", "totals")
 """The kinds of workload that a model can say it answers for, in `operators`."""
 
 
-@runtime_checkable
 class Model(Protocol):
     """An analytical model of energy, latency or both.
 
@@ -243,14 +242,14 @@ def _instance(model: object) -> object:
 
 
 def _checked(model: object) -> Model:
-    if not isinstance(model, Model):
-        missing = [a for a in ("name", "estimate") if not hasattr(model, a)]
+    missing = [a for a in ("name", "estimate") if not hasattr(model, a)]
+    if missing:
         msg = (
             f"{model!r} is no model: it must have `name` and `estimate(case, "
             f"scale)`, and lacks {' and '.join(missing)}; see the README's example"
         )
         raise InvalidModel(msg)
-    return model
+    return cast("Model", model)
 
 
 def _wrong(model: Model, attribute: str, rule: str, value: object) -> str:
