@@ -15,7 +15,6 @@ from joulecheck.machine import Machine, Memory
 from joulecheck.model import (
     UNSCALED,
     Exemption,
-    Model,
     Offer,
     Scale,
     Scales,
@@ -83,7 +82,6 @@ class TestSubjectOf:
 
         assert subject.model is model
         assert subject.name == "plain"
-        assert isinstance(model, Model)
 
     def test_takes_a_class(self) -> None:
         assert isinstance(Subject.of(Plain).model, Plain)
