@@ -21,23 +21,26 @@ class Plainness:
     off_minimum: Ints
     size: Floats
     """Sum over the genes of log2(1 + value - minimum)."""
+    columns: Ints
+    """The genes that are off their minimum in some row; most are in none."""
 
     @classmethod
     def of(cls, space: CaseSpace, rows: Ints) -> Plainness:
         """Compute the keys of canonical rows."""
+        lows = np.array([gene.low for gene in space.genes])
+        columns = np.flatnonzero(rows.T.max(axis=1, initial=np.iinfo(np.int64).min) > lows)
         off_minimum = np.zeros(len(rows), dtype=np.int64)
         size = np.zeros(len(rows))
-        for gene, values in zip(space.genes, rows.T, strict=True):
-            if values.max(initial=gene.low) > gene.low:  # most genes are not read
-                above = values - gene.low
-                off_minimum += above > 0
-                size += np.log2(1.0 + above)
-        return cls(rows, space.nodes(rows), off_minimum, size.round(LOG_DIGITS))
+        for column in columns:
+            above = rows[:, column] - lows[column]
+            off_minimum += above > 0
+            size += np.log2(1.0 + above)
+        return cls(rows, space.nodes(rows), off_minimum, size.round(LOG_DIGITS), columns)
 
     def order(self, which: Bools | None = None) -> Ints:
         """Indices of the rows, or of those marked in `which`, plainest first."""
         chosen = np.arange(len(self.rows)) if which is None else np.flatnonzero(which)
-        genes = [g[chosen] for g in self.rows.T[::-1] if (g != g[:1]).any()]
+        genes = [self.rows[:, column][chosen] for column in self.columns[::-1]]
         keys = (self.size, self.off_minimum, self.nodes)
         found: Ints = chosen[np.lexsort((*genes, *(key[chosen] for key in keys)))]
         return found

@@ -98,10 +98,10 @@ class _Reducer:
         return None
 
     def _best(self, row: Ints, families: Iterator[Ints]) -> Ints | None:
-        """The plainest failing row of the first family that has a plainer one."""
+        """The plainest failing row of the first families that have a plainer one."""
         here = Plainness.of(self.space, row[None, :])
-        for family in families:
-            rows = self.space.canonical(family)
+        for candidates in _merged(families):
+            rows = self.space.canonical(candidates)
             keys = Plainness.of(self.space, rows)
             found = self._first_failing(rows, keys.order(keys.plainer_than(here)))
             if found is not None:
@@ -127,15 +127,11 @@ class _Reducer:
 
     def _ladders(self, row: Ints) -> Iterator[Ints]:
         off = self.moves.off_minimum(row)
-        yield _joined(row, [self.moves.smaller(row, index) for index in off])
-        yield _joined(
-            row,
-            [
-                self.moves.emptied(row, index, other)
-                for index in off
-                for other in self._free_without(row, index)
-            ],
-        )
+        for index in off:
+            yield self.moves.smaller(row, index)
+        for index in off:
+            for other in self._free_without(row, index):
+                yield self.moves.emptied(row, index, other)
         for pair in combinations(off, 2):
             yield self.moves.rungs(row, pair)
 
@@ -267,8 +263,16 @@ class Moves:
         return int(np.prod(1 + row[list(fields)] - self.lows[list(fields)]))
 
 
-def _joined(row: Ints, families: Sequence[Ints]) -> Ints:
-    return np.concatenate(families) if families else row[None, :][:0]
+def _merged(families: Iterator[Ints]) -> Iterator[Ints]:
+    """The candidates of the families in order, about `CHUNK` at a time."""
+    waiting: list[Ints] = []
+    for family in families:
+        waiting.append(family)
+        if sum(map(len, waiting)) >= CHUNK:
+            yield np.concatenate(waiting)
+            waiting = []
+    if sum(map(len, waiting)):
+        yield np.concatenate(waiting)
 
 
 def _factors(most: int, sizes: Sequence[int], limit: int) -> Ints | None:
