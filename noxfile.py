@@ -21,8 +21,8 @@ DEV = nox.project.dependency_groups(PYPROJECT, "dev")
 GATE = ("--cases", "20000", "--seed", "1")
 """The gate: reproducible, and the same on every machine."""
 
-ADAPTER_GATE = ("nn-dataflow:*", "--cases", "250", "--seed", "1")
-"""Scalar models that take milliseconds a case."""
+ADAPTER_GATE = ("nn-dataflow:*", "--cases", "250", "--seed", "2")
+"""Scalar models that take some 10 ms a case; of this seed come findings of six causes."""
 
 
 @nox.session(python=["3.11", "3.13"])
