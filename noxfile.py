@@ -21,7 +21,7 @@ DEV = nox.project.dependency_groups(PYPROJECT, "dev")
 GATE = ("--cases", "20000", "--seed", "1")
 """The gate: reproducible, and the same on every machine."""
 
-ADAPTER_GATE = ("nn-dataflow:*", "--cases", "250", "--seed", "2")
+ADAPTER_GATE = ("nn-dataflow:*", "--cases", "192", "--seed", "2")
 """Scalar models that take some 10 ms a case; of this seed come findings of six causes."""
 
 
