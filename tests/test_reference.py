@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Final
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,12 +17,13 @@ from joulecheck.estimate import Answers, total
 from joulecheck.model import Subject
 from joulecheck.reference import (
     MACHINES,
+    StoredProgramEnergyModel,
     SystolicArrayEnergyModel,
     TPUTileEnergyModel,
     load_model,
 )
 from joulecheck.reference.layered import PARTIAL_SUM_BYTES, LayeredModel
-from joulecheck.reference.machine_file import MachineFile
+from joulecheck.reference.machine_file import MachineFile, load_machine
 from joulecheck.reference.stored_program import REGISTER_OPERANDS
 from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
 from joulecheck.workload import Gemm, Precision, Totals
@@ -29,6 +32,12 @@ from joulecheck_strategies import uniform_scales, workloads
 
 SAMPLE: Final = 20_000
 POINT: Final = {name: load_model(name) for name in MACHINES}
+POINTS: Final = POINT | {
+    f"{name}@{point}": load_model(f"{name}@{point}")
+    for name, model in POINT.items()
+    for point in model.data.operating_points
+}
+"""The machines as their files state them, and at each of their operating points."""
 
 
 def sampled(model: Subject, size: int = SAMPLE) -> Cases:
@@ -191,8 +200,8 @@ class TestScaling:
     def test_an_unknown_coefficient_gets_a_suggestion(self, reference: Subject) -> None:
         case = Case(Gemm(m=1, n=1, k=1), reference.precisions[0])
 
-        with pytest.raises(UnknownName, match="'dram_enrgy': did you mean dram_energy"):
-            reference.model.estimate(case, {"dram_enrgy": 2.0})
+        with pytest.raises(UnknownName, match="'static_powr': did you mean static_power"):
+            reference.model.estimate(case, {"static_powr": 2.0})
 
 
 class TestBothPaths:
@@ -247,11 +256,32 @@ class TestRefusals:
             reference.model.estimate(case)
 
 
-def native(data: MachineFile) -> list[Precision]:
-    """The precisions that do not take several passes through an array."""
-    fastest = max(data.peak.values())
-    systolic = data.architecture == "SYSTOLIC_ARRAY"
-    return [p for p, peak in data.peak.items() if not systolic or peak == fastest]
+LARGE: Final = Gemm(m=4096, n=4096, k=4096)
+
+
+def array_rate(data: MachineFile) -> float:
+    """Operations a second of systolic arrays with one MAC a clock and element."""
+    return 2.0 * data.units * data.geometry["array_side"] ** 2 * data.clock
+
+
+def compute_bound(data: MachineFile) -> list[Precision]:
+    """The precisions at which a large GEMM takes longer than its operands to arrive.
+
+    Those that take several passes through a systolic array are left out.
+    """
+    found = []
+    for precision, peak in data.peak.items():
+        cases = Cases.of([Case(LARGE, precision)])
+        arrival = max(
+            sum(getattr(cases.compulsory, role)[0] for role in memory.homes)
+            / memory.bandwidth
+            for memory in data.memories.values()
+            if memory.homes and memory.bandwidth
+        )
+        passes = data.architecture == "SYSTOLIC_ARRAY" and peak < 0.98 * array_rate(data)
+        if arrival < cases.ops[0] / peak and not passes:
+            found.append(precision)
+    return found
 
 
 class TestPlausibility:
@@ -259,13 +289,12 @@ class TestPlausibility:
 
     @pytest.mark.parametrize(
         ("name", "precision"),
-        [(name, p) for name, model in POINT.items() for p in native(model.data)],
+        [(name, p) for name, model in POINT.items() for p in compute_bound(model.data)],
     )
     def test_a_gemm_of_4096_reaches_40_percent(
         self, name: str, precision: Precision
     ) -> None:
-        case = Case(Gemm(m=4096, n=4096, k=4096), precision)
-        utilisation = POINT[name].estimate(case).utilisation
+        utilisation = POINT[name].estimate(Case(LARGE, precision)).utilisation
 
         assert isinstance(utilisation, float)
         assert 0.4 <= utilisation <= 1
@@ -283,9 +312,9 @@ class TestPlausibility:
 class TestPowerClosure:
     """Static power and all maximal rates times their energies stay within the TDP."""
 
-    @pytest.mark.parametrize("name", [n for n, m in POINT.items() if m.data.tdp])
+    @pytest.mark.parametrize("name", [n for n, m in POINTS.items() if m.data.tdp])
     def test_the_data_cannot_exceed_the_thermal_design_power(self, name: str) -> None:
-        data = POINT[name].data
+        data = POINTS[name].data
         bounds = {p.name: power_bound(data, p) for p in data.peak}
 
         assert data.tdp is not None
@@ -338,13 +367,14 @@ def _array_power(data: MachineFile, precision: Precision, e: Mapping[str, float]
     side, width = data.geometry["array_side"], precision.bits / 8
     partial = float(PARTIAL_SUM_BYTES[PRECISIONS.index(precision)])
     macs = data.peak[precision] / 2
-    edge = data.units * side * data.clock  # elements that enter or leave the arrays
+    rate = max(1.0, data.peak[precision] / array_rate(data))  # MACs a clock and element
+    edge = data.units * side * data.clock * rate  # elements that enter or leave
     shifted = edge * width
     arrays = (
         macs
         * (e[f"mac_energy.{precision.name}"] + (width + partial) * e["forwarding_energy"])
         + shifted * e["weight_shift_energy"]
-        + data.units * data.clock / side * e["instruction_energy"]
+        + edge / side**2 * e["instruction_energy"]
         + edge * partial * (e["accumulator_read_energy"] + e["accumulator_write_energy"])
         + edge * width * (e["buffer_read_energy"] + e["buffer_write_energy"])
     )
@@ -449,6 +479,66 @@ class TestSystolicArray:
 
         assert found.latency_terms == pytest.approx(expected, rel=1e-9, abs=0)
         assert found.latency == pytest.approx(self.LATENCY, rel=1e-9, abs=0)
+
+
+class TestLevels:
+    """A stored-program machine has the memories that its file states."""
+
+    FULL: Final = load_machine("Intel-Xeon-Platinum-8490H")
+
+    def without(self, *levels: str) -> StoredProgramEnergyModel:
+        memories = {n: m for n, m in self.FULL.memories.items() if n not in levels}
+        energies = {f"{level}_energy" for level in levels}
+        rows = {n: c for n, c in self.FULL.coefficients.items() if n not in energies}
+        data = attrs.evolve(self.FULL, memories=memories, coefficients=rows)
+        return StoredProgramEnergyModel(data)
+
+    def bytes(self, model: StoredProgramEnergyModel, cases: Cases) -> dict[str, Floats]:
+        terms = model.estimate_batch(cases).energy_terms
+        return {
+            level: np.asarray(terms[level]) / model.coefficients[f"{level}_energy"].value
+            for level in model.levels
+        }
+
+    @pytest.mark.parametrize(
+        ("gone", "levels", "layers"),
+        [
+            ((), ("l1", "l2", "l3", "dram"), 6),
+            (("l3",), ("l1", "l2", "dram"), 5),
+            (("l2", "l3"), ("l1", "dram"), 5),
+        ],
+    )
+    def test_layers_follow_the_levels(
+        self, gone: tuple[str, ...], levels: tuple[str, ...], layers: int
+    ) -> None:
+        model = self.without(*gone)
+        found = model.estimate_batch(sampled(Subject.of(model), 500))
+        order = list(Layer)
+
+        assert model.levels == levels
+        assert len(found.through) == layers
+        for layer, through in found.through.items():
+            inside = {
+                name: np.asarray(values)
+                for name, values in found.energy_terms.items()
+                if order.index(model.layers[name]) <= order.index(layer)
+            }
+            np.testing.assert_allclose(np.asarray(through), total(inside, 500), rtol=1e-9)
+
+    def test_near_levels_carry_at_least_what_the_far_ones_do(self) -> None:
+        for gone in ((), ("l3",), ("l2",), ("l2", "l3")):
+            model = self.without(*gone)
+            crossing = self.bytes(model, sampled(Subject.of(model), 2000))
+
+            for near, far in pairwise(model.levels):
+                assert largest(crossing[far] / crossing[near]) <= 1 + 1e-12
+
+    def test_a_level_less_brings_no_less_from_dram(self) -> None:
+        full, less = self.without(), self.without("l3")
+        cases = sampled(Subject.of(full), 2000)
+        before, after = self.bytes(full, cases), self.bytes(less, cases)
+
+        assert largest(before["dram"] / after["dram"]) <= 1 + 1e-12
 
 
 class TestTiles:
