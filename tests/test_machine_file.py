@@ -65,11 +65,16 @@ class TestShippedFiles:
     def test_has_a_source_for_every_engine(self, machine: MachineFile) -> None:
         assert all(engine.source.strip() for engine in machine.engines)
 
+    def test_has_a_source_for_every_tile(self, machine: MachineFile) -> None:
+        assert all(tile.source.strip() for tile in machine.tiles)
+
     def test_has_a_source_for_every_figure(self, machine: MachineFile) -> None:
         figures = {"process_nm", "units", "clock", "idle_power", "launch", "geometry"}
         figures |= {"memories", "tdp"}
         if not machine.engines:  # they have sources, and the peaks follow from them
             figures |= {"peak"}
+        if machine.vector:
+            figures |= {"vector"}
         missing = sorted(f for f in figures if not machine.sources.get(f, "").strip())
 
         assert missing == []
@@ -91,7 +96,9 @@ class TestShippedFiles:
     def test_energy_is_in_si_units(self, machine: MachineFile) -> None:
         units = {row.unit for row in machine.coefficients.values()}
 
-        assert units <= {"J/MAC", "J/op", "J/B", "J/instruction", "W"}
+        events = {"J/instruction", "J/arrival", "J/branch", "J/request", "J/sector"}
+
+        assert units <= {"J/MAC", "J/op", "J/B", "W"} | events
 
     def test_idle_is_below_thermal_design_power(self, machine: MachineFile) -> None:
         assert machine.tdp is None or machine.idle_power < machine.tdp

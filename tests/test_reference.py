@@ -22,11 +22,12 @@ from joulecheck.reference import (
     TPUTileEnergyModel,
     load_model,
 )
+from joulecheck.reference.data_parallel import VECTOR_OPERANDS
 from joulecheck.reference.layered import PARTIAL_SUM_BYTES, LayeredModel
 from joulecheck.reference.machine_file import MachineFile, load_machine
 from joulecheck.reference.stored_program import REGISTER_OPERANDS
 from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
-from joulecheck.workload import Gemm, Precision, Totals
+from joulecheck.workload import Gemm, Precision, Subgraph, Totals
 from joulecheck.workload.columns import PRECISIONS, Floats, operator_columns
 from joulecheck_strategies import uniform_scales, workloads
 
@@ -334,7 +335,11 @@ class TestPowerClosure:
 def power_bound(data: MachineFile, precision: Precision) -> float:
     """Watt if everything that can happen at once at a precision happens at its rate."""
     e = {name: row.value for name, row in data.coefficients.items()}
-    bound = {"STORED_PROGRAM": _core_power, "SYSTOLIC_ARRAY": _array_power}
+    bound = {
+        "STORED_PROGRAM": _core_power,
+        "SYSTOLIC_ARRAY": _array_power,
+        "DATA_PARALLEL": _warp_power,
+    }
     memories = sum(
         (memory.bandwidth or 0) * e[f"{name}_energy"]
         for name, memory in data.memories.items()
@@ -539,6 +544,53 @@ class TestLevels:
         before, after = self.bytes(full, cases), self.bytes(less, cases)
 
         assert largest(before["dram"] / after["dram"]) <= 1 + 1e-12
+def _warp_power(data: MachineFile, precision: Precision, e: Mapping[str, float]) -> float:
+    """Engines or vector lanes at their rate, the steps of tiles and all requests."""
+    g, sms = data.geometry, data.units * data.clock
+    operand = g["warp"] * max(g["register_bytes"], precision.bits / 8)
+    partial = float(PARTIAL_SUM_BYTES[PRECISIONS.index(precision)])
+
+    def instruction(reads: float, writes: float) -> float:
+        registers = reads * e["register_read_energy"] + writes * e["register_write_energy"]
+        return e["issue_energy"] + registers
+
+    width = max(precision.bits / 8, g["narrowest_bytes"])
+    packed = g["warp"] * max(1, g["register_bytes"] / width)
+    one = instruction(VECTOR_OPERANDS * operand, operand) + e["divergence_energy"]
+    rate = data.vector[precision] * sms
+    found = [rate * (e[f"op_energy.{precision.name}"] + one / packed)]
+    for engine in (x for x in data.engines if x.precision is precision):
+        macs, sums = engine.macs_per_clock * sms, engine.rows * engine.columns * partial
+        size = engine.rows * engine.columns * engine.depth
+        a = max(operand, engine.rows * engine.depth * precision.bits / 8)
+        b = max(operand, engine.columns * engine.depth * precision.bits / 8)
+        one = instruction(a * (engine.rows > 1) + b + sums, sums)
+        found.append(macs * (e[f"mac_energy.{precision.name}"] + one / size))
+    l2, shared = (data.memories[x].bandwidth or 0 for x in ("l2", "shared"))
+    requests = (l2 + shared) / g["request_bytes"] * e["issue_energy"]
+    requests += l2 / g["request_bytes"] * e["coalescing_energy"]
+    requests += l2 / g["sector_bytes"] * e["coherence_energy"]
+    return (
+        max(found)
+        + requests
+        + sms
+        * _steps_per_clock(data, precision)
+        * (e["barrier_energy"] + e["divergence_energy"])
+    )
+
+
+def _steps_per_clock(data: MachineFile, precision: Precision) -> float:
+    """Steps of groups of warps that one SM can go through in a clock."""
+    parts = [
+        tile.rows * tile.columns / (tile.group_rows * tile.group_columns)
+        for tile in data.tiles
+    ]
+    engines = [engine for engine in data.engines if engine.precision is precision]
+    clocks = [
+        min(tile.rows * tile.columns * x.depth / x.macs_per_clock for x in engines)
+        for tile in data.tiles
+    ]
+    return max(part / clock for part, clock in zip(parts, clocks, strict=True))
 
 
 class TestTiles:
@@ -588,6 +640,86 @@ class TestTiles:
 
         assert isinstance(model, SystolicArrayEnergyModel)
         assert model.homes == {"input": "host", "weight": "dram", "output": "host"}
+
+
+GPUS: Final = [n for n, m in POINT.items() if m.data.architecture == "DATA_PARALLEL"]
+
+
+class TestWarps:
+    """How kernels run on streaming multiprocessors."""
+
+    def latency(self, name: str, precision: Precision, **sizes: int) -> float:
+        found = POINT[name].estimate(Case(Gemm(**sizes), precision)).latency
+        return float(np.asarray(found))
+
+    @pytest.mark.parametrize("name", GPUS)
+    def test_two_stages_of_a_tile_fit_shared_memory(self, name: str) -> None:
+        data = POINT[name].data
+        stage = data.geometry["stage_bytes"]
+        needed = max(2 * stage * (tile.rows + tile.columns) for tile in data.tiles)
+        capacity = data.memories["shared"].capacity
+
+        assert capacity is not None
+        assert needed <= capacity
+
+    @pytest.mark.parametrize("name", GPUS)
+    def test_parts_divide_their_tile(self, name: str) -> None:
+        for tile in POINT[name].data.tiles:
+            assert tile.rows % tile.group_rows == 0
+            assert tile.columns % tile.group_columns == 0
+
+    def test_time_steps_with_the_waves(self) -> None:
+        sizes = {"n": 256, "k": 65536}
+        full = self.latency("A100-SXM4-80GB", Precision.FP64, m=108 * 16 * 4, **sizes)
+        same = self.latency("A100-SXM4-80GB", Precision.FP64, m=108 * 16 * 4 - 1, **sizes)
+        more = self.latency("A100-SXM4-80GB", Precision.FP64, m=108 * 16 * 4 + 1, **sizes)
+
+        assert same == full < more
+
+    def test_each_operator_is_launched(self) -> None:
+        model = POINT["A100-SXM4-80GB"]
+        gemm = Gemm(m=1, n=1, k=1)
+        case = Case(Subgraph.chain(gemm, gemm, gemm), Precision.FP16)
+        launch = model.estimate(case).latency_terms["launch"]
+
+        assert launch == pytest.approx(3 * model.data.launch)
+
+    def test_the_smallest_access_is_a_sector(self) -> None:
+        model = POINT["A100-SXM4-80GB"]
+        case = Case(Gemm(m=1, n=1, k=1), Precision.FP16)
+        found = model.estimate(case).energy_terms["coherence"]
+        look_up = model.coefficients["coherence_energy"].value
+
+        assert found == pytest.approx(3 * look_up)
+
+    def test_a_warp_of_lanes_takes_any_32_results(self) -> None:
+        model = POINT["V100-SXM3-32GB"]
+        reads = []
+        for m, n in ((32, 1), (1, 32), (4, 8), (8, 4)):
+            case = Case(Gemm(m=m, n=n, k=64), Precision.FP32)
+            reads.append(model.estimate(case).energy_terms["register"])
+
+        assert reads == [pytest.approx(reads[0])] * 4
+
+    def test_a_precision_without_lanes_of_its_own_borrows_the_wider(self) -> None:
+        case = {"m": 1, "n": 1, "k": 4096}
+        narrow = self.latency("H100-SXM5-80GB", Precision.FP8_E4M3, **case)
+
+        assert narrow <= self.latency("H100-SXM5-80GB", Precision.FP16, **case)
+
+    def test_counts_of_one_tile_follow_from_its_size(self) -> None:
+        model = POINT["V100-SXM3-32GB"]
+        case = Case(Gemm(m=128, n=256, k=64), Precision.FP32)
+        terms = model.estimate(case).energy_terms
+        groups, steps = 8, 64 * 4 // 64
+        price = model.coefficients["barrier_energy"].value
+        price += model.coefficients["divergence_energy"].value
+        shared = 4 * (128 * 64 * 4 + 64 * 256 * 2 + 128 * 256)
+
+        assert terms["control"] == pytest.approx(groups * steps * price)
+        assert terms["shared"] == pytest.approx(
+            shared * model.coefficients["shared_energy"].value
+        )
 
 
 def gemm_traffic(

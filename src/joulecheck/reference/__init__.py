@@ -7,6 +7,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
+from joulecheck.reference.data_parallel import DataParallelEnergyModel
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.reference.machine_file import load_machine
 from joulecheck.reference.stored_program import StoredProgramEnergyModel
@@ -18,6 +19,7 @@ from joulecheck.reference.systolic_array import (
 __all__ = [
     "MACHINES",
     "MODELS",
+    "DataParallelEnergyModel",
     "StoredProgramEnergyModel",
     "SystolicArrayEnergyModel",
     "TPUTileEnergyModel",
@@ -26,6 +28,7 @@ __all__ = [
 
 ENERGY_MODELS: Final[Mapping[str, Callable[..., LayeredModel]]] = MappingProxyType(
     {
+        "DATA_PARALLEL": DataParallelEnergyModel,
         "STORED_PROGRAM": StoredProgramEnergyModel,
         "SYSTOLIC_ARRAY": SystolicArrayEnergyModel,
     }
@@ -60,6 +63,17 @@ MACHINES: Final = (
     "Google-TPU-v5p",
     "Google-Coral-Edge-TPU",
     "Google-TPU-Edge-Pro",
+    "B100-SXM6-192GB",
+    "H100-SXM5-80GB",
+    "H100-PCIe-80GB",
+    "A100-SXM4-80GB",
+    "V100-SXM3-32GB",
+    "T4-PCIe-16GB",
+    "Jetson-Orin-AGX-64GB",
+    "Jetson-Orin-NX-16GB",
+    "Jetson-Orin-Nano-8GB",
+    "Jetson-Thor-128GB",
+    "ARM-Mali-G78-MP20",
 )
 """The machines that have a data file."""
 

@@ -39,6 +39,23 @@ class Engine:
 
 
 @attrs.frozen
+class Tile:
+    """An output tile of a GEMM that one core computes, and how its operands are shared."""
+
+    rows: int
+    """M of it."""
+    columns: int
+    """N of it."""
+    group_rows: int
+    """M of the part of it whose operands are read from near memory together."""
+    group_columns: int
+    """N of that part."""
+    source: str
+    cluster_rows: int = 1
+    """Tiles one below the other whose common operand is sent to all of them at once."""
+
+
+@attrs.frozen
 class CoefficientRow:
     """A coefficient as a machine file states it, in SI units."""
 
@@ -91,6 +108,9 @@ class MachineFile:
     """Operations a second; one MAC is two."""
     memories: Mapping[str, Memory]
     engines: tuple[Engine, ...] = ()
+    tiles: tuple[Tile, ...] = ()
+    vector: Mapping[Precision, int] = attrs.field(factory=dict)
+    """Elementwise results a clock of one core, where the engines do not tell."""
     coefficients: Mapping[str, CoefficientRow]
     sources: Mapping[str, str]
     operating_points: Mapping[str, OperatingPoint] = attrs.field(factory=dict)
