@@ -7,6 +7,11 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
+from joulecheck.reference.domain_flow import (
+    DomainFlowEnergyModel,
+    KPUTileEnergyAdapter,
+    KPUTileEnergyModel,
+)
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.reference.machine_file import load_machine
 from joulecheck.reference.stored_program import StoredProgramEnergyModel
@@ -18,6 +23,9 @@ from joulecheck.reference.systolic_array import (
 __all__ = [
     "MACHINES",
     "MODELS",
+    "DomainFlowEnergyModel",
+    "KPUTileEnergyAdapter",
+    "KPUTileEnergyModel",
     "StoredProgramEnergyModel",
     "SystolicArrayEnergyModel",
     "TPUTileEnergyModel",
@@ -26,17 +34,25 @@ __all__ = [
 
 ENERGY_MODELS: Final[Mapping[str, Callable[..., LayeredModel]]] = MappingProxyType(
     {
+        "DOMAIN_FLOW": KPUTileEnergyAdapter,
         "STORED_PROGRAM": StoredProgramEnergyModel,
         "SYSTOLIC_ARRAY": SystolicArrayEnergyModel,
     }
 )
-"""The energy model of each architecture class."""
+"""The energy model that the machines of each architecture class run under.
+
+All domain-flow machines are KPUs, so theirs is the one that lays out whole tiles.
+"""
 
 MACHINES: Final = (
     "Intel-i7-12700K",
     "Intel-Xeon-Platinum-8490H",
     "Google-TPU-v1",
     "Google-TPU-v4",
+    "Stillwater-KPU-T64",
+    "Stillwater-KPU-T128",
+    "Stillwater-KPU-T256",
+    "Stillwater-KPU-T768",
 )
 """The machines that have a data file."""
 
