@@ -14,6 +14,7 @@ from joulecheck.reference.domain_flow import (
 )
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.reference.machine_file import load_machine
+from joulecheck.reference.spatial_partition import SpatialPartitionEnergyModel
 from joulecheck.reference.stored_program import StoredProgramEnergyModel
 from joulecheck.reference.systolic_array import (
     SystolicArrayEnergyModel,
@@ -26,6 +27,7 @@ __all__ = [
     "DomainFlowEnergyModel",
     "KPUTileEnergyAdapter",
     "KPUTileEnergyModel",
+    "SpatialPartitionEnergyModel",
     "StoredProgramEnergyModel",
     "SystolicArrayEnergyModel",
     "TPUTileEnergyModel",
@@ -35,6 +37,7 @@ __all__ = [
 ENERGY_MODELS: Final[Mapping[str, Callable[..., LayeredModel]]] = MappingProxyType(
     {
         "DOMAIN_FLOW": KPUTileEnergyAdapter,
+        "SPATIAL_PARTITION": SpatialPartitionEnergyModel,
         "STORED_PROGRAM": StoredProgramEnergyModel,
         "SYSTOLIC_ARRAY": SystolicArrayEnergyModel,
     }
@@ -53,6 +56,8 @@ MACHINES: Final = (
     "Stillwater-KPU-T128",
     "Stillwater-KPU-T256",
     "Stillwater-KPU-T768",
+    "Hailo-8",
+    "Hailo-10H",
 )
 """The machines that have a data file."""
 
