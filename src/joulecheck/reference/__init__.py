@@ -7,6 +7,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
+from joulecheck.reference.adaptive_datapath import AdaptiveDatapathEnergyModel
 from joulecheck.reference.domain_flow import (
     DomainFlowEnergyModel,
     KPUTileEnergyAdapter,
@@ -24,6 +25,7 @@ from joulecheck.reference.systolic_array import (
 __all__ = [
     "MACHINES",
     "MODELS",
+    "AdaptiveDatapathEnergyModel",
     "DomainFlowEnergyModel",
     "KPUTileEnergyAdapter",
     "KPUTileEnergyModel",
@@ -36,6 +38,7 @@ __all__ = [
 
 ENERGY_MODELS: Final[Mapping[str, Callable[..., LayeredModel]]] = MappingProxyType(
     {
+        "ADAPTIVE_DATAPATH": AdaptiveDatapathEnergyModel,
         "DOMAIN_FLOW": KPUTileEnergyAdapter,
         "SPATIAL_PARTITION": SpatialPartitionEnergyModel,
         "STORED_PROGRAM": StoredProgramEnergyModel,
@@ -58,6 +61,8 @@ MACHINES: Final = (
     "Stillwater-KPU-T768",
     "Hailo-8",
     "Hailo-10H",
+    "Xilinx-Vitis-AI-DPU",
+    "Stanford-Plasticine-v2",
 )
 """The machines that have a data file."""
 
