@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from joulecheck.reference.adaptive_datapath import AdaptiveDatapathEnergyModel
+from joulecheck.reference.data_flow_machine import DataFlowMachineEnergyModel
 from joulecheck.reference.domain_flow import (
     DomainFlowEnergyModel,
     KPUTileEnergyAdapter,
@@ -26,6 +27,7 @@ __all__ = [
     "MACHINES",
     "MODELS",
     "AdaptiveDatapathEnergyModel",
+    "DataFlowMachineEnergyModel",
     "DomainFlowEnergyModel",
     "KPUTileEnergyAdapter",
     "KPUTileEnergyModel",
@@ -39,6 +41,7 @@ __all__ = [
 ENERGY_MODELS: Final[Mapping[str, Callable[..., LayeredModel]]] = MappingProxyType(
     {
         "ADAPTIVE_DATAPATH": AdaptiveDatapathEnergyModel,
+        "DATA_FLOW_MACHINE": DataFlowMachineEnergyModel,
         "DOMAIN_FLOW": KPUTileEnergyAdapter,
         "SPATIAL_PARTITION": SpatialPartitionEnergyModel,
         "STORED_PROGRAM": StoredProgramEnergyModel,
@@ -63,6 +66,7 @@ MACHINES: Final = (
     "Hailo-10H",
     "Xilinx-Vitis-AI-DPU",
     "Stanford-Plasticine-v2",
+    "Stillwater-DFM-128",
 )
 """The machines that have a data file."""
 
