@@ -89,7 +89,9 @@ class TestShippedFiles:
     def test_energy_is_in_si_units(self, machine: MachineFile) -> None:
         units = {row.unit for row in machine.coefficients.values()}
 
-        assert units <= {"J/MAC", "J/op", "J/B", "J/instruction", "W"}
+        events = {"J/instruction", "J/barrier", "J/lookup"}
+
+        assert units <= {"J/MAC", "J/op", "J/B", "W", *events}
 
     def test_idle_is_below_thermal_design_power(self, machine: MachineFile) -> None:
         assert machine.tdp is None or machine.idle_power < machine.tdp
@@ -190,6 +192,16 @@ class TestParse:
         found = parse_machine(changed("FP32 = 9.216e11", "FP32 = 9.3e11"), I7)
 
         assert found.peak[Precision.FP32] == 9.3e11
+
+    def test_an_engine_of_some_units_counts_in_those_only(self) -> None:
+        name = "Stillwater-KPU-T64"
+        text = text_of(name)
+        found = {engine.precision: engine.units for engine in load_machine(name).engines}
+
+        assert found[Precision.FP32] == 13
+        assert found[Precision.INT8] is None
+        with pytest.raises(InvalidMachine, match="peak FP32 must be"):
+            parse_machine(text.replace("units = 13\n", ""), name)
 
 
 class TestMachine:

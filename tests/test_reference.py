@@ -21,6 +21,7 @@ from joulecheck.reference import (
 )
 from joulecheck.reference.layered import PARTIAL_SUM_BYTES, LayeredModel
 from joulecheck.reference.machine_file import MachineFile
+from joulecheck.reference.spatial import SpatialModel
 from joulecheck.reference.stored_program import REGISTER_OPERANDS
 from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
 from joulecheck.workload import Gemm, Precision, Totals
@@ -191,8 +192,8 @@ class TestScaling:
     def test_an_unknown_coefficient_gets_a_suggestion(self, reference: Subject) -> None:
         case = Case(Gemm(m=1, n=1, k=1), reference.precisions[0])
 
-        with pytest.raises(UnknownName, match="'dram_enrgy': did you mean dram_energy"):
-            reference.model.estimate(case, {"dram_enrgy": 2.0})
+        with pytest.raises(UnknownName, match="'static_powr': did you mean static_power"):
+            reference.model.estimate(case, {"static_powr": 2.0})
 
 
 class TestBothPaths:
@@ -304,6 +305,9 @@ class TestPowerClosure:
 
 def power_bound(data: MachineFile, precision: Precision) -> float:
     """Watt if everything that can happen at once at a precision happens at its rate."""
+    model = POINT[data.name]
+    if isinstance(model, SpatialModel):
+        return model.power_bound(precision)
     e = {name: row.value for name, row in data.coefficients.items()}
     bound = {"STORED_PROGRAM": _core_power, "SYSTOLIC_ARRAY": _array_power}
     memories = sum(
