@@ -68,7 +68,7 @@ class AdaptiveDatapathEnergyModel(SpatialModel):
 
     def _work(self, cases: Cases) -> Work:
         ops = cases.operators
-        engines, moved = self._engines(cases), tensors(cases)
+        (engines,), moved = self._engines(cases), tensors(cases)
         tiling = cut(ops, engines)
         near, far = levels(
             sum(streamed(moved, tiling), start=np.zeros(len(ops))),

@@ -66,7 +66,7 @@ class DataFlowMachineEnergyModel(SpatialModel):
 
     def _work(self, cases: Cases) -> Work:
         ops = cases.operators
-        engines, moved = self._engines(cases), tensors(cases)
+        (engines,), moved = self._engines(cases), tensors(cases)
         tiling = cut(ops, engines)
         lanes = engines.rows * engines.columns * engines.depth
         fired = tiling.grains * tiling.steps + ops.other_ops / lanes

@@ -14,7 +14,7 @@ is an assumption of its published simulators or an estimate, and says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -52,7 +52,7 @@ class Plane(NamedTuple):
 
 
 class KPUTileEnergyModel:
-    """The tile model: a GEMM on tiles of rows x columns PEs, whole tiles only.
+    """The tile model: a GEMM on tiles of rows x columns PEs of one engine, whole tiles.
 
     A tile takes rows x columns results and all K wavefronts of them; the inputs of its
     rows and the weights of its columns stream through it once. Tiles of results go to
@@ -72,6 +72,14 @@ class KPUTileEnergyModel:
             weights=np.maximum(1, tiling.down),
             cycles=tiling.cycles + skew(ops, self.engines),
         )
+
+
+def least(planes: Sequence[Plane]) -> Plane:
+    """The least of each count over the engines that a precision may run on.
+
+    Where tiles of another format are more, or free, narrow operands run on those.
+    """
+    return Plane(*(np.minimum.reduce(counts) for counts in zip(*planes, strict=True)))
 
 
 def skew(ops: OperatorColumns, engines: Engines) -> Floats:
@@ -140,7 +148,7 @@ class DomainFlowEnergyModel(SpatialModel):
     def _work(self, cases: Cases) -> Work:
         ops = cases.operators
         engines, moved = self._engines(cases), tensors(cases)
-        plane = self._plane(ops, engines)
+        plane = least([self._plane(ops, engine) for engine in engines])
         entering = moved.expanded * plane.inputs + moved.near.b * plane.weights
         edge, blocks, far = levels(
             entering + moved.near.c, ops, moved, self._capacity("tile", "global")
@@ -161,7 +169,7 @@ class DomainFlowEnergyModel(SpatialModel):
             "dma_energy": far,
             "dram_energy": far,
         }
-        cycles = plane.cycles + self._slots(ops, engines)
+        cycles = plane.cycles + self._slots(ops, engines[0])
         busy = {
             "plane": cycles / self.data.clock,
             "tile": edge / self._bandwidth("tile"),

@@ -10,6 +10,7 @@ outside from smooth closed forms of their capacities (`traffic`).
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import takewhile
@@ -286,23 +287,32 @@ class SpatialModel(LayeredModel):
         return found
 
     @cached_property
-    def _engine_table(self) -> Floats:
-        """(5, precisions): the fields of the engine of each precision."""
-        table = np.full((len(Engines._fields), len(PRECISIONS)), np.nan)
-        for engine in self.data.engines:
-            table[:, PRECISIONS.index(engine.precision)] = (
-                engine.rows,
-                engine.columns,
-                engine.depth,
-                engine.macs_per_clock,
-                engine.units or self.data.units,
-            )
-        return table
+    def _engine_tables(self) -> list[Floats]:
+        """By rank (the first engine of each precision, the second, ...): its fields.
 
-    def _engines(self, cases: Cases) -> Engines:
-        """The engine of each operator."""
-        columns = self._engine_table[:, cases.precision]
-        return Engines(*(cases.operators.per_operator(column) for column in columns))
+        Each is (5, precisions); a precision with fewer engines repeats its last.
+        """
+        found: list[Floats] = []
+        seen: Counter[Precision] = Counter()
+        for engine in self.data.engines:
+            rank, column = seen[engine.precision], PRECISIONS.index(engine.precision)
+            if rank == len(found):
+                blank = np.full((len(Engines._fields), len(PRECISIONS)), np.nan)
+                found.append(found[-1].copy() if found else blank)
+            tile = (engine.rows, engine.columns, engine.depth)
+            units = engine.units or self.data.units
+            for table in found[rank:]:
+                table[:, column] = (*tile, engine.macs_per_clock, units)
+            seen[engine.precision] += 1
+        return found
+
+    def _engines(self, cases: Cases) -> list[Engines]:
+        """The engines of each operator, by rank."""
+        per_operator = cases.operators.per_operator
+        return [
+            Engines(*map(per_operator, table[:, cases.precision]))
+            for table in self._engine_tables
+        ]
 
     def _slots(self, ops: OperatorColumns, engines: Engines) -> Floats:
         """Cycles of the operations that are no MACs: each takes the slot of one."""

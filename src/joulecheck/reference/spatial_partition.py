@@ -77,7 +77,7 @@ class SpatialPartitionEnergyModel(SpatialModel):
 
     def _work(self, cases: Cases) -> Work:
         ops = cases.operators
-        engines, moved = self._engines(cases), tensors(cases)
+        (engines,), moved = self._engines(cases), tensors(cases)
         tiling = cut(ops, engines)
         passing = streamed(moved, tiling)
         contexts = np.maximum(1, moved.near.b / self._memory)
