@@ -96,7 +96,10 @@ class TestShippedFiles:
     def test_energy_is_in_si_units(self, machine: MachineFile) -> None:
         units = {row.unit for row in machine.coefficients.values()}
 
-        events = {"J/instruction", "J/arrival", "J/branch", "J/request", "J/sector"}
+        events = {
+            "J/instruction", "J/arrival", "J/branch", "J/request", "J/sector",
+            "J/barrier", "J/lookup",
+        }  # fmt: skip
 
         assert units <= {"J/MAC", "J/op", "J/B", "W"} | events
 
@@ -212,6 +215,16 @@ class TestParse:
         found = parse_machine(changed("FP32 = 9.216e11", "FP32 = 9.3e11"), I7)
 
         assert found.peak[Precision.FP32] == 9.3e11
+
+    def test_an_engine_of_some_units_counts_in_those_only(self) -> None:
+        name = "Stillwater-KPU-T64"
+        text = text_of(name)
+        found = {engine.precision: engine.units for engine in load_machine(name).engines}
+
+        assert found[Precision.FP32] == 13
+        assert found[Precision.INT8] is None
+        with pytest.raises(InvalidMachine, match="peak FP32 must be"):
+            parse_machine(text.replace("units = 13\n", ""), name)
 
 
 class TestOperatingPoints:

@@ -25,6 +25,7 @@ from joulecheck.reference import (
 from joulecheck.reference.data_parallel import VECTOR_OPERANDS
 from joulecheck.reference.layered import PARTIAL_SUM_BYTES, LayeredModel
 from joulecheck.reference.machine_file import MachineFile, load_machine
+from joulecheck.reference.spatial import SpatialModel
 from joulecheck.reference.stored_program import REGISTER_OPERANDS
 from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
 from joulecheck.workload import Gemm, Precision, Subgraph, Totals
@@ -334,6 +335,9 @@ class TestPowerClosure:
 
 def power_bound(data: MachineFile, precision: Precision) -> float:
     """Watt if everything that can happen at once at a precision happens at its rate."""
+    model = POINT[data.name]
+    if isinstance(model, SpatialModel):
+        return model.power_bound(precision)
     e = {name: row.value for name, row in data.coefficients.items()}
     bound = {
         "STORED_PROGRAM": _core_power,
@@ -544,6 +548,8 @@ class TestLevels:
         before, after = self.bytes(full, cases), self.bytes(less, cases)
 
         assert largest(before["dram"] / after["dram"]) <= 1 + 1e-12
+
+
 def _warp_power(data: MachineFile, precision: Precision, e: Mapping[str, float]) -> float:
     """Engines or vector lanes at their rate, the steps of tiles and all requests."""
     g, sms = data.geometry, data.units * data.clock

@@ -7,9 +7,17 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
+from joulecheck.reference.adaptive_datapath import AdaptiveDatapathEnergyModel
+from joulecheck.reference.data_flow_machine import DataFlowMachineEnergyModel
 from joulecheck.reference.data_parallel import DataParallelEnergyModel
+from joulecheck.reference.domain_flow import (
+    DomainFlowEnergyModel,
+    KPUTileEnergyAdapter,
+    KPUTileEnergyModel,
+)
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.reference.machine_file import load_machine
+from joulecheck.reference.spatial_partition import SpatialPartitionEnergyModel
 from joulecheck.reference.stored_program import StoredProgramEnergyModel
 from joulecheck.reference.systolic_array import (
     SystolicArrayEnergyModel,
@@ -19,7 +27,13 @@ from joulecheck.reference.systolic_array import (
 __all__ = [
     "MACHINES",
     "MODELS",
+    "AdaptiveDatapathEnergyModel",
+    "DataFlowMachineEnergyModel",
     "DataParallelEnergyModel",
+    "DomainFlowEnergyModel",
+    "KPUTileEnergyAdapter",
+    "KPUTileEnergyModel",
+    "SpatialPartitionEnergyModel",
     "StoredProgramEnergyModel",
     "SystolicArrayEnergyModel",
     "TPUTileEnergyModel",
@@ -29,11 +43,18 @@ __all__ = [
 ENERGY_MODELS: Final[Mapping[str, Callable[..., LayeredModel]]] = MappingProxyType(
     {
         "DATA_PARALLEL": DataParallelEnergyModel,
+        "ADAPTIVE_DATAPATH": AdaptiveDatapathEnergyModel,
+        "DATA_FLOW_MACHINE": DataFlowMachineEnergyModel,
+        "DOMAIN_FLOW": KPUTileEnergyAdapter,
+        "SPATIAL_PARTITION": SpatialPartitionEnergyModel,
         "STORED_PROGRAM": StoredProgramEnergyModel,
         "SYSTOLIC_ARRAY": SystolicArrayEnergyModel,
     }
 )
-"""The energy model of each architecture class."""
+"""The energy model that the machines of each architecture class run under.
+
+All domain-flow machines are KPUs, so theirs is the one that lays out whole tiles.
+"""
 
 MACHINES: Final = (
     "Intel-i7-12700K",
@@ -74,6 +95,15 @@ MACHINES: Final = (
     "Jetson-Orin-Nano-8GB",
     "Jetson-Thor-128GB",
     "ARM-Mali-G78-MP20",
+    "Stillwater-KPU-T64",
+    "Stillwater-KPU-T128",
+    "Stillwater-KPU-T256",
+    "Stillwater-KPU-T768",
+    "Hailo-8",
+    "Hailo-10H",
+    "Xilinx-Vitis-AI-DPU",
+    "Stanford-Plasticine-v2",
+    "Stillwater-DFM-128",
 )
 """The machines that have a data file."""
 

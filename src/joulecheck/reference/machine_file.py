@@ -36,6 +36,8 @@ class Engine:
     macs_per_clock: int
     """Of one core, all ports together."""
     source: str
+    units: int | None = None
+    """How many of the machine's units have it; all, where absent."""
 
 
 @attrs.frozen
@@ -232,8 +234,8 @@ def _check_peaks(loaded: MachineFile) -> None:
         engines = [e for e in loaded.engines if e.precision is precision]
         if not engines:
             continue
-        per_clock = max(engine.macs_per_clock for engine in engines)
-        derived = 2 * loaded.units * per_clock * loaded.clock
+        per_clock = max(e.macs_per_clock * (e.units or loaded.units) for e in engines)
+        derived = 2 * per_clock * loaded.clock
         if abs(stated - derived) > PEAK_TOLERANCE * stated:
             msg = (
                 f"machine file {loaded.name}: peak {precision.name} must be units x "
