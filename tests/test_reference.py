@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Final
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,12 +17,13 @@ from joulecheck.estimate import Answers, total
 from joulecheck.model import Subject
 from joulecheck.reference import (
     MACHINES,
+    StoredProgramEnergyModel,
     SystolicArrayEnergyModel,
     TPUTileEnergyModel,
     load_model,
 )
 from joulecheck.reference.layered import PARTIAL_SUM_BYTES, LayeredModel
-from joulecheck.reference.machine_file import MachineFile
+from joulecheck.reference.machine_file import MachineFile, load_machine
 from joulecheck.reference.stored_program import REGISTER_OPERANDS
 from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
 from joulecheck.workload import Gemm, Precision, Totals
@@ -449,6 +452,66 @@ class TestSystolicArray:
 
         assert found.latency_terms == pytest.approx(expected, rel=1e-9, abs=0)
         assert found.latency == pytest.approx(self.LATENCY, rel=1e-9, abs=0)
+
+
+class TestLevels:
+    """A stored-program machine has the memories that its file states."""
+
+    FULL: Final = load_machine("Intel-Xeon-Platinum-8490H")
+
+    def without(self, *levels: str) -> StoredProgramEnergyModel:
+        memories = {n: m for n, m in self.FULL.memories.items() if n not in levels}
+        energies = {f"{level}_energy" for level in levels}
+        rows = {n: c for n, c in self.FULL.coefficients.items() if n not in energies}
+        data = attrs.evolve(self.FULL, memories=memories, coefficients=rows)
+        return StoredProgramEnergyModel(data)
+
+    def bytes(self, model: StoredProgramEnergyModel, cases: Cases) -> dict[str, Floats]:
+        terms = model.estimate_batch(cases).energy_terms
+        return {
+            level: np.asarray(terms[level]) / model.coefficients[f"{level}_energy"].value
+            for level in model.levels
+        }
+
+    @pytest.mark.parametrize(
+        ("gone", "levels", "layers"),
+        [
+            ((), ("l1", "l2", "l3", "dram"), 6),
+            (("l3",), ("l1", "l2", "dram"), 5),
+            (("l2", "l3"), ("l1", "dram"), 5),
+        ],
+    )
+    def test_layers_follow_the_levels(
+        self, gone: tuple[str, ...], levels: tuple[str, ...], layers: int
+    ) -> None:
+        model = self.without(*gone)
+        found = model.estimate_batch(sampled(Subject.of(model), 500))
+        order = list(Layer)
+
+        assert model.levels == levels
+        assert len(found.through) == layers
+        for layer, through in found.through.items():
+            inside = {
+                name: np.asarray(values)
+                for name, values in found.energy_terms.items()
+                if order.index(model.layers[name]) <= order.index(layer)
+            }
+            np.testing.assert_allclose(through, total(inside, 500), rtol=1e-9)
+
+    def test_near_levels_carry_at_least_what_the_far_ones_do(self) -> None:
+        for gone in ((), ("l3",), ("l2",), ("l2", "l3")):
+            model = self.without(*gone)
+            crossing = self.bytes(model, sampled(Subject.of(model), 2000))
+
+            for near, far in pairwise(model.levels):
+                assert largest(crossing[far] / crossing[near]) <= 1 + 1e-12
+
+    def test_a_level_less_brings_no_less_from_dram(self) -> None:
+        full, less = self.without(), self.without("l3")
+        cases = sampled(Subject.of(full), 2000)
+        before, after = self.bytes(full, cases), self.bytes(less, cases)
+
+        assert largest(before["dram"] / after["dram"]) <= 1 + 1e-12
 
 
 class TestTiles:
