@@ -12,7 +12,7 @@ import attrs
 from cattrs.errors import BaseValidationError
 
 from joulecheck.coefficient import Coefficient, Provenance
-from joulecheck.errors import InvalidMachine
+from joulecheck.errors import InvalidMachine, UnknownName, did_you_mean
 from joulecheck.machine import Machine, Memory
 from joulecheck.structured import by_name, explained, strict_converter
 from joulecheck.workload import Precision
@@ -48,6 +48,25 @@ class CoefficientRow:
 
 
 @attrs.frozen(kw_only=True)
+class OperatingPoint:
+    """Another clock and power at which a machine runs, and what changes with them.
+
+    The peaks and the rates of the memories on the chip go with the clock and the
+    units. An event costs the same energy: the supply is taken as nominal.
+    """
+
+    clock: float
+    """Hertz."""
+    units: int | None = None
+    """Where some of them are off."""
+    tdp: float | None = None
+    """Watt."""
+    memory_rate: float = 1.0
+    """That of the memories outside the chip, over the one that the file states."""
+    source: str
+
+
+@attrs.frozen(kw_only=True)
 class MachineFile:
     """The content of a machine file."""
 
@@ -73,6 +92,8 @@ class MachineFile:
     engines: tuple[Engine, ...] = ()
     coefficients: Mapping[str, CoefficientRow]
     sources: Mapping[str, str]
+    operating_points: Mapping[str, OperatingPoint] = attrs.field(factory=dict)
+    """By name; the file itself states one point in full."""
 
     @property
     def machine(self) -> Machine:
@@ -91,20 +112,57 @@ class MachineFile:
             sources=self.sources,
         )
 
+    def at(self, name: str) -> MachineFile:
+        """The machine at one of its operating points, called MACHINE@POINT.
+
+        Raises:
+            UnknownName: it has no such point.
+        """
+        if name not in self.operating_points:
+            known = did_you_mean(name, self.operating_points)
+            msg = f"{self.name} has no operating point {name!r}: {known}"
+            raise UnknownName(msg)
+        point = self.operating_points[name]
+        units = point.units or self.units
+        rate = units * point.clock / (self.units * self.clock)
+        return attrs.evolve(
+            self,
+            name=f"{self.name}@{name}",
+            units=units,
+            clock=point.clock,
+            tdp=point.tdp,
+            peak={precision: peak * rate for precision, peak in self.peak.items()},
+            memories={
+                key: _faster(memory, point.memory_rate if memory.homes else rate)
+                for key, memory in self.memories.items()
+            },
+            operating_points={},
+        )
+
     def coefficient(self, name: str, terms: frozenset[str]) -> Coefficient:
         """One of its coefficients, with the energy terms that a model says it moves."""
         row = self.coefficients[name]
         return Coefficient(name, row.value, row.unit, terms, row.source, row.provenance)
 
 
+def _faster(memory: Memory, rate: float) -> Memory:
+    if memory.bandwidth is None:
+        return memory
+    return attrs.evolve(memory, bandwidth=memory.bandwidth * rate)
+
+
 @cache
 def load_machine(name: str) -> MachineFile:
-    """The machine file of that name, validated.
+    """The machine file of that name, validated; NAME@POINT is one of its points.
 
     Raises:
+        UnknownName: it has no such point.
         InvalidMachine: a key is missing, unknown or of the wrong type, the format is
             not the one that this version reads, or the figures contradict each other.
     """
+    base, at, point = name.partition("@")
+    if at:
+        return load_machine(base).at(point)
     source = files("joulecheck.reference").joinpath("machines", f"{name}.toml")
     return parse_machine(source.read_text(encoding="utf-8"), name)
 
