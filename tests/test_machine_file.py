@@ -1,16 +1,18 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from joulecheck.coefficient import Provenance
-from joulecheck.errors import InvalidMachine
+from joulecheck.errors import InvalidMachine, UnknownName
 from joulecheck.reference import ENERGY_MODELS, MACHINES, MODELS, load_model
 from joulecheck.reference.machine_file import MachineFile, load_machine, parse_machine
+from joulecheck.reference.stored_program import LEVELS
 from joulecheck.workload import Precision
 
 I7 = "Intel-i7-12700K"
@@ -118,9 +120,22 @@ class TestShippedFiles:
             return
         macs = machine.units * machine.geometry["array_side"] ** 2
         derived = 2 * macs * machine.clock
-        peak = max(machine.peak.values())
+        rates = {p: peak / derived for p, peak in machine.peak.items()}
+        steps = {p: 2.0 ** round(math.log2(rate)) for p, rate in rates.items()}
 
-        assert peak == pytest.approx(derived, rel=0.02)
+        assert rates == pytest.approx(steps, rel=0.02)
+        assert 1.0 in steps.values()
+
+    def test_stored_program_levels_are_nested(self, machine: MachineFile) -> None:
+        if machine.architecture != "STORED_PROGRAM":
+            return
+        levels = [level for level in LEVELS if level in machine.memories]
+        outside = [n for n, memory in machine.memories.items() if memory.homes]
+
+        assert list(machine.memories) == levels
+        assert levels[0] == "l1"
+        assert outside == ["dram"]
+        assert machine.peak.keys() == {e.precision for e in machine.engines}
 
     def test_loading_again_gives_the_same_object(self, machine: MachineFile) -> None:
         assert load_machine(machine.name) is machine
@@ -190,6 +205,56 @@ class TestParse:
         found = parse_machine(changed("FP32 = 9.216e11", "FP32 = 9.3e11"), I7)
 
         assert found.peak[Precision.FP32] == 9.3e11
+
+
+class TestOperatingPoints:
+    """A machine at another clock and power."""
+
+    ORIN: Final = "Jetson-Orin-AGX-CPU"
+
+    def test_peaks_go_with_the_clock_and_the_units(self) -> None:
+        full, low = load_machine(self.ORIN), load_machine(f"{self.ORIN}@30W")
+        rate = 8 * 1.728e9 / (12 * 2.2016e9)
+
+        assert (low.name, low.units, low.clock, low.tdp) == (
+            f"{self.ORIN}@30W",
+            8,
+            1.728e9,
+            30,
+        )
+        assert low.peak == pytest.approx({p: x * rate for p, x in full.peak.items()})
+
+    def test_memories_outside_the_chip_keep_their_own_rate(self) -> None:
+        full, low = load_machine(self.ORIN), load_machine(f"{self.ORIN}@15W")
+        rates = {
+            name: (memory.bandwidth or 0) / (full.memories[name].bandwidth or 1)
+            for name, memory in low.memories.items()
+        }
+        near = 4 * 1.1136e9 / (12 * 2.2016e9)
+
+        assert rates == pytest.approx({"l1": near, "l2": near, "l3": near, "dram": 0.6666})
+
+    def test_a_memory_without_a_rate_stays_without(self) -> None:
+        low = load_machine("Google-TPU-Edge-Pro@15W")
+
+        assert low.memories["staging"].bandwidth is None
+
+    def test_every_point_is_a_model_that_meets_its_engines(
+        self, machine: MachineFile
+    ) -> None:
+        for name, point in machine.operating_points.items():
+            model = load_model(f"{machine.name}@{name}")
+            rate = model.data.units * point.clock / (machine.units * machine.clock)
+
+            assert point.source.strip()
+            assert model.name == f"{machine.name}@{name}"
+            assert model.data.peak == pytest.approx(
+                {p: peak * rate for p, peak in machine.peak.items()}
+            )
+
+    def test_an_unknown_point_gets_a_suggestion(self) -> None:
+        with pytest.raises(UnknownName, match=r"no operating point '30w': .*30W"):
+            load_machine(f"{self.ORIN}@30w")
 
 
 class TestMachine:

@@ -35,17 +35,41 @@ ENERGY_MODELS: Final[Mapping[str, Callable[..., LayeredModel]]] = MappingProxyTy
 MACHINES: Final = (
     "Intel-i7-12700K",
     "Intel-Xeon-Platinum-8490H",
+    "Intel-Xeon-Platinum-8592+",
+    "Intel-Granite-Rapids",
+    "AMD-EPYC-9654",
+    "AMD-EPYC-9754",
+    "AMD-EPYC-Turin",
+    "Ampere-AmpereOne-192",
+    "Ampere-AmpereOne-128",
+    "Ampere-AmpereOne-1core-ref",
+    "Jetson-Orin-AGX-CPU",
+    "Qualcomm-QRB5165",
+    "TI-TDA4VM",
+    "TI-TDA4VL",
+    "TI-TDA4AL",
+    "TI-TDA4VH",
+    "CEVA-NeuPro-NPM11",
+    "Cadence-Vision-Q8",
+    "Synopsys-ARC-EV7x",
+    "Qualcomm-SA8775P",
+    "Qualcomm-Snapdragon-Ride",
     "Google-TPU-v1",
+    "Google-TPU-v3",
     "Google-TPU-v4",
+    "Google-TPU-v5p",
+    "Google-Coral-Edge-TPU",
+    "Google-TPU-Edge-Pro",
 )
 """The machines that have a data file."""
 
 
 def load_model(name: str) -> LayeredModel:
-    """The model of one machine.
+    """The model of one machine, or of one at an operating point, as NAME@POINT.
 
     Raises:
         InvalidMachine: its file breaks a rule.
+        UnknownName: it has no such operating point.
     """
     data = load_machine(name)
     return ENERGY_MODELS[data.architecture](data)
