@@ -32,6 +32,12 @@ from joulecheck_strategies import uniform_scales, workloads
 
 SAMPLE: Final = 20_000
 POINT: Final = {name: load_model(name) for name in MACHINES}
+POINTS: Final = POINT | {
+    f"{name}@{point}": load_model(f"{name}@{point}")
+    for name, model in POINT.items()
+    for point in model.data.operating_points
+}
+"""The machines as their files state them, and at each of their operating points."""
 
 
 def sampled(model: Subject, size: int = SAMPLE) -> Cases:
@@ -306,9 +312,9 @@ class TestPlausibility:
 class TestPowerClosure:
     """Static power and all maximal rates times their energies stay within the TDP."""
 
-    @pytest.mark.parametrize("name", [n for n, m in POINT.items() if m.data.tdp])
+    @pytest.mark.parametrize("name", [n for n, m in POINTS.items() if m.data.tdp])
     def test_the_data_cannot_exceed_the_thermal_design_power(self, name: str) -> None:
-        data = POINT[name].data
+        data = POINTS[name].data
         bounds = {p.name: power_bound(data, p) for p in data.peak}
 
         assert data.tdp is not None
