@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 import attrs
+from cattrs import Converter
 from cattrs.errors import BaseValidationError
 
 from joulecheck.coefficient import Coefficient, Provenance
@@ -176,14 +177,20 @@ def parse_machine(text: str, name: str) -> MachineFile:
     try:
         data = tomllib.loads(text)
         _check_format(data, name)
-        made = strict_converter()
-        by_name(made, Precision)
-        loaded = made.structure(data, MachineFile)
+        loaded = _converter().structure(data, MachineFile)
     except (tomllib.TOMLDecodeError, BaseValidationError) as error:
         msg = f"machine file {name}: {explained(error)}"
         raise InvalidMachine(msg) from error
     _check_peaks(loaded)
     return loaded
+
+
+@cache
+def _converter() -> Converter:
+    """One for all files: what it generates for the classes takes longer than a file."""
+    made = strict_converter()
+    by_name(made, Precision)
+    return made
 
 
 def _check_format(data: Mapping[str, Any], name: str) -> None:
