@@ -273,52 +273,6 @@ class TestOperatingPoints:
             load_machine(f"{self.ORIN}@30w")
 
 
-class TestOperatingPoints:
-    """A machine at another clock and power."""
-
-    ORIN: Final = "Jetson-Orin-AGX-CPU"
-
-    def test_peaks_go_with_the_clock_and_the_units(self) -> None:
-        full, low = load_machine(self.ORIN), load_machine(f"{self.ORIN}@30W")
-        rate = 8 * 1.728e9 / (12 * 2.2016e9)
-
-        assert (low.name, low.units, low.clock) == (f"{self.ORIN}@30W", 8, 1.728e9)
-        assert low.peak == pytest.approx({p: x * rate for p, x in full.peak.items()})
-
-    def test_memories_outside_the_chip_keep_their_own_rate(self) -> None:
-        full, low = load_machine(self.ORIN), load_machine(f"{self.ORIN}@15W")
-        rates = {
-            name: (memory.bandwidth or 0) / (full.memories[name].bandwidth or 1)
-            for name, memory in low.memories.items()
-        }
-        near = 4 * 1.1136e9 / (12 * 2.2016e9)
-
-        assert rates == pytest.approx({"l1": near, "l2": near, "l3": near, "dram": 0.6666})
-
-    def test_a_memory_without_a_rate_stays_without(self) -> None:
-        low = load_machine("Google-TPU-Edge-Pro@15W")
-
-        assert low.memories["staging"].bandwidth is None
-        assert low.tdp == 15
-
-    def test_every_point_is_a_model_that_meets_its_engines(
-        self, machine: MachineFile
-    ) -> None:
-        for name, point in machine.operating_points.items():
-            model = load_model(f"{machine.name}@{name}")
-            rate = model.data.units * point.clock / (machine.units * machine.clock)
-
-            assert point.source.strip()
-            assert model.name == f"{machine.name}@{name}"
-            assert model.data.peak == pytest.approx(
-                {p: peak * rate for p, peak in machine.peak.items()}
-            )
-
-    def test_an_unknown_point_gets_a_suggestion(self) -> None:
-        with pytest.raises(UnknownName, match=r"no operating point '30w': .*30W"):
-            load_machine(f"{self.ORIN}@30w")
-
-
 class TestMachine:
     """What the harness knows of a machine."""
 
