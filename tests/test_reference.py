@@ -335,7 +335,7 @@ class TestPowerClosure:
 
 def power_bound(data: MachineFile, precision: Precision) -> float:
     """Watt if everything that can happen at once at a precision happens at its rate."""
-    model = POINT[data.name]
+    model = POINTS[data.name]
     if isinstance(model, SpatialModel):
         return model.power_bound(precision)
     e = {name: row.value for name, row in data.coefficients.items()}
