@@ -5,7 +5,7 @@ candidates are asked in single calls. Passes run from the cheapest, and start ag
 after each success, until none succeeds:
 
 1. every subset of the nodes, in two rewirings;
-2. ladders of values for every field, and for every two of them;
+2. ladders of values for every field, then for every two of them;
 3. every field alone: all its smaller values;
 4. every pair of fields: one to its minimum with the other free, which also moves a
    value from one field to another; then all that is plainer, such as one field smaller
@@ -13,7 +13,8 @@ after each success, until none succeeds:
 5. three fields together, as far as that takes few candidates, which proves nothing.
 
 A model without a batch path is asked lazily, plainest candidate first, the first two
-passes only and up to a limit: its result is not proven minimal, and says so.
+passes only and up to a limit; each success is followed by halving every field. Its
+result is not proven minimal, and says so.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def reduce(
     reducer = _Reducer(space, fails, vectorised=vectorised)
     current = np.array(row, dtype=np.int64)
     while (plainer := reducer.plainer(current)) is not None:
-        current = plainer
+        current = plainer if vectorised else reducer.halved(plainer)
     proven = vectorised and not reducer.skipped
     return Reduced(
         tuple(current.tolist()),
@@ -88,7 +89,7 @@ class _Reducer:
     def plainer(self, row: Ints) -> Ints | None:
         """A plainer failing row, or None if no pass finds one."""
         self.skipped = False
-        passes = [self._fewer_nodes, self._ladders]
+        passes = [self._fewer_nodes, self._field_ladders, self._pair_ladders]
         if self.vectorised:
             passes += [self._whole_fields, self._whole_pairs, self._small_triples]
         for candidates in passes:
@@ -96,6 +97,19 @@ class _Reducer:
             if found is not None:
                 return found
         return None
+
+    def halved(self, row: Ints) -> Ints:
+        """The row with each field brought down to where it seems to have a threshold."""
+        for index in self.moves.off_minimum(row):
+            holds = int(self.moves.lows[index]) - 1
+            while row[index] - holds > 1:
+                middle = np.array([[(holds + row[index]) // 2]])
+                found = self._best(row, self.moves.families(row, [index], middle))
+                if found is None:
+                    holds = int(middle[0, 0])
+                else:
+                    row = found
+        return row
 
     def _best(self, row: Ints, families: Iterator[Ints]) -> Ints | None:
         """The plainest failing row of the first families that have a plainer one."""
@@ -125,10 +139,12 @@ class _Reducer:
     def _fewer_nodes(self, row: Ints) -> Iterator[Ints]:
         yield self.space.smaller_graphs(row.tolist())
 
-    def _ladders(self, row: Ints) -> Iterator[Ints]:
-        off = self.moves.off_minimum(row)
-        for index in off:
+    def _field_ladders(self, row: Ints) -> Iterator[Ints]:
+        for index in self.moves.off_minimum(row):
             yield self.moves.smaller(row, index)
+
+    def _pair_ladders(self, row: Ints) -> Iterator[Ints]:
+        off = self.moves.off_minimum(row)
         for index in off:
             for other in self._free_without(row, index):
                 yield self.moves.emptied(row, index, other)
