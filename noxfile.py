@@ -91,9 +91,9 @@ def adapters(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure ratios side by side in one run."""
+    """Measure ratios side by side in one run, and the reference models."""
     session.install(".")
-    for script in ("throughput.py", "minimise.py"):
+    for script in ("throughput.py", "minimise.py", "models.py"):
         session.run("python", f"bench/{script}", *session.posargs)
 
 
