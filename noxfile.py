@@ -50,7 +50,7 @@ def typing(session: nox.Session) -> None:
     """Check types, strictly."""
     session.install(".", *[d for d in DEV if d.startswith(("mypy", "nox"))])
     session.run("mypy")
-    session.run("mypy", "noxfile.py", "bench")
+    session.run("mypy", "noxfile.py", "bench", "docs/reference")
 
 
 @nox.session
@@ -91,10 +91,18 @@ def adapters(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure ratios side by side in one run."""
+    """Measure ratios side by side in one run, and the reference models."""
     session.install(".")
-    for script in ("throughput.py", "minimise.py"):
+    for script in ("throughput.py", "minimise.py", "models.py"):
         session.run("python", f"bench/{script}", *session.posargs)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Draw the pictures of the reference models anew, and the table of anchors."""
+    session.install(".[docs]")
+    session.run("python", "docs/reference/plot.py")
+    session.run("python", "bench/anchors.py", "docs/reference/anchors.md")
 
 
 @nox.session(venv_backend="none")
