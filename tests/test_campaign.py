@@ -271,12 +271,14 @@ class TestEvents:
         ]
 
     def test_counts_what_is_done(self) -> None:
-        extent = Extent(cases=SCALAR_EPOCH + 10)
+        full = SCALAR_EPOCH
+        extent = Extent(cases=full + 10)
 
         events = of(EpochFinished, campaign([tiny()], ["MON001", "ROB001"], extent=extent))
 
-        assert [event.done for event in events] == [256, 512, 522, 532]
-        assert {event.planned for event in events} == {532}
+        done = [full, 2 * full, 2 * full + 10, 2 * full + 20]
+        assert [event.done for event in events] == done
+        assert {event.planned for event in events} == {2 * full + 20}
 
     def test_ends_a_pair_with_its_finding(self) -> None:
         model = tiny(lambda case: Estimate(energy=-1.0 if case.macs > 9 else 1.0))
@@ -362,9 +364,9 @@ class TestExtent:
     """How much is searched."""
 
     def test_gives_a_pair_its_cases_epoch_by_epoch(self) -> None:
-        extent = Extent(cases=600)
+        extent = Extent(cases=300)
 
-        assert [extent.cases_of(tiny(), epoch) for epoch in range(4)] == [256, 256, 88, 0]
+        assert [extent.cases_of(tiny(), epoch) for epoch in range(4)] == [128, 128, 44, 0]
 
     def test_gives_larger_epochs_to_vectorised_models(self) -> None:
         assert Extent(cases=600).cases_of(ModelRef(CPU).load(), 0) == 600
@@ -380,7 +382,7 @@ class TestExtent:
 
     def test_stops_within_a_unit_when_the_time_is_up(self) -> None:
         def slow(case: Case) -> Estimate:
-            time.sleep(0.002)
+            time.sleep(0.004)
             return energy(case)
 
         started = time.monotonic()

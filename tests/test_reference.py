@@ -22,7 +22,7 @@ from joulecheck.reference import (
     TPUTileEnergyModel,
     load_model,
 )
-from joulecheck.reference.data_parallel import VECTOR_OPERANDS
+from joulecheck.reference.data_parallel import LANE_OPERANDS
 from joulecheck.reference.layered import PARTIAL_SUM_BYTES, LayeredModel
 from joulecheck.reference.machine_file import MachineFile, load_machine
 from joulecheck.reference.spatial import SpatialModel
@@ -335,7 +335,7 @@ class TestPowerClosure:
 
 def power_bound(data: MachineFile, precision: Precision) -> float:
     """Watt if everything that can happen at once at a precision happens at its rate."""
-    model = POINT[data.name]
+    model = POINTS[data.name]
     if isinstance(model, SpatialModel):
         return model.power_bound(precision)
     e = {name: row.value for name, row in data.coefficients.items()}
@@ -562,7 +562,7 @@ def _warp_power(data: MachineFile, precision: Precision, e: Mapping[str, float])
 
     width = max(precision.bits / 8, g["narrowest_bytes"])
     packed = g["warp"] * max(1, g["register_bytes"] / width)
-    one = instruction(VECTOR_OPERANDS * operand, operand) + e["divergence_energy"]
+    one = instruction(LANE_OPERANDS * operand, operand) + e["divergence_energy"]
     rate = data.vector[precision] * sms
     found = [rate * (e[f"op_energy.{precision.name}"] + one / packed)]
     for engine in (x for x in data.engines if x.precision is precision):
@@ -570,7 +570,10 @@ def _warp_power(data: MachineFile, precision: Precision, e: Mapping[str, float])
         size = engine.rows * engine.columns * engine.depth
         a = max(operand, engine.rows * engine.depth * precision.bits / 8)
         b = max(operand, engine.columns * engine.depth * precision.bits / 8)
-        one = instruction(a * (engine.rows > 1) + b + sums, sums)
+        if engine.rows == 1:
+            one = instruction(LANE_OPERANDS * operand, operand)
+        else:
+            one = instruction(a + b + sums, sums)
         found.append(macs * (e[f"mac_energy.{precision.name}"] + one / size))
     l2, shared = (data.memories[x].bandwidth or 0 for x in ("l2", "shared"))
     requests = (l2 + shared) / g["request_bytes"] * e["issue_energy"]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from joulecheck.case import Case, Cases
+from joulecheck.coefficient import Provenance
 from joulecheck.estimate import Answers
 from joulecheck.model import Subject
 from joulecheck.property import Property
@@ -332,6 +333,16 @@ class TestAll:
             derived[e.precision] = max(rate, derived.get(e.precision, 0))
 
         assert derived == pytest.approx(dict(data.peak), rel=1e-12)
+
+    def test_what_no_source_gives_is_called_estimated(self, name: str) -> None:
+        rows = load_machine(name).coefficients
+        silent = [
+            key
+            for key, row in rows.items()
+            if row.provenance is Provenance.UNKNOWN and "estimated" not in row.source
+        ]
+
+        assert silent == []
 
     def test_the_power_bound_is_within_an_order_of_what_a_gemm_draws(
         self, name: str

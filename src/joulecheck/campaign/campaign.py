@@ -35,8 +35,8 @@ from joulecheck.property import Property
 EPOCH: Final = 1 << 16
 """Cases of a vectorised model in one unit."""
 
-SCALAR_EPOCH: Final = 256
-"""Cases of another model in one unit."""
+SCALAR_EPOCH: Final = 128
+"""Cases of another model in one unit: few, for a round of slow models takes minutes."""
 
 UNBOUNDED: Final = 1 << 62
 

@@ -21,38 +21,47 @@ class Plainness:
     off_minimum: Ints
     size: Floats
     """Sum over the genes of log2(1 + value - minimum)."""
+    columns: Ints
+    """The genes that are off their minimum in some row; most are in none."""
 
     @classmethod
     def of(cls, space: CaseSpace, rows: Ints) -> Plainness:
         """Compute the keys of canonical rows."""
-        above = rows - np.array([gene.low for gene in space.genes])
-        size = np.log2(1.0 + above).sum(axis=1).round(LOG_DIGITS)
-        return cls(rows, space.nodes(rows), (above > 0).sum(axis=1), size)
+        lows = np.array([gene.low for gene in space.genes])
+        columns = np.flatnonzero(rows.T.max(axis=1, initial=np.iinfo(np.int64).min) > lows)
+        off_minimum = np.zeros(len(rows), dtype=np.int64)
+        size = np.zeros(len(rows))
+        for column in columns:
+            above = rows[:, column] - lows[column]
+            off_minimum += above > 0
+            size += np.log2(1.0 + above)
+        return cls(rows, space.nodes(rows), off_minimum, size.round(LOG_DIGITS), columns)
 
-    def order(self) -> Ints:
-        """Indices of the rows, plainest first."""
-        varying = np.flatnonzero((self.rows != self.rows[0]).any(axis=0))
-        keys = (*self.rows.T[varying[::-1]], self.size, self.off_minimum, self.nodes)
-        return np.lexsort(keys)
-
-    def of_rows(self, which: Bools | Ints) -> Plainness:
-        """The keys of some of the rows."""
-        return Plainness(
-            self.rows[which], self.nodes[which], self.off_minimum[which], self.size[which]
-        )
+    def order(self, which: Bools | None = None) -> Ints:
+        """Indices of the rows, or of those marked in `which`, plainest first."""
+        chosen = np.arange(len(self.rows)) if which is None else np.flatnonzero(which)
+        genes = [self.rows[:, column][chosen] for column in self.columns[::-1]]
+        keys = (self.size, self.off_minimum, self.nodes)
+        found: Ints = chosen[np.lexsort((*genes, *(key[chosen] for key in keys)))]
+        return found
 
     def plainer_than(self, other: Plainness) -> Bools:
         """(n,) which rows are plainer than the one row of `other`."""
-        differs = self.rows != other.rows[0]
-        first = differs.argmax(axis=1)
-        each = np.arange(len(self.rows))
-        less = self.rows[each, first] < other.rows[0, first]
         keys = (
-            (self.nodes, other.nodes[0]),
-            (self.off_minimum, other.off_minimum[0]),
-            (self.size, other.size[0]),
+            (self.nodes, other.nodes),
+            (self.off_minimum, other.off_minimum),
+            (self.size, other.size),
         )
-        plainer: Bools = less & differs.any(axis=1)
-        for mine, theirs in reversed(keys):
-            plainer = (mine < theirs) | ((mine == theirs) & plainer)
+        plainer, tied = np.zeros(len(self.rows), dtype=bool), np.ones(len(self.rows), bool)
+        for mine, theirs in keys:
+            plainer |= tied & (mine < theirs)
+            tied &= mine == theirs
+        plainer[tied] = _lexically_less(self.rows[tied], other.rows[0])
         return plainer
+
+
+def _lexically_less(rows: Ints, row: Ints) -> Bools:
+    differs = rows != row
+    first = differs.argmax(axis=1)
+    less: Bools = rows[np.arange(len(rows)), first] < row[first]
+    return less

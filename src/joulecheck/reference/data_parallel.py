@@ -51,8 +51,9 @@ from joulecheck.workload.columns import PRECISIONS, Floats, Ints, tensor_bytes
 LEVELS: Final = ("shared", "l2", "dram")
 """From the SM outwards; the traffic of a level crosses from it towards the SM."""
 
-VECTOR_OPERANDS: Final = 2
-"""Registers that an elementwise instruction reads; it writes one."""
+LANE_OPERANDS: Final = 2
+"""Registers that a lane reads: both operands of an elementwise function, or the sum and
+one operand of a multiply-accumulate. It writes one."""
 
 
 class Unit(NamedTuple):
@@ -396,18 +397,20 @@ class Kernels:
             found.append((count, count * reads, count * writes))
         count, reads, writes = (_least(x) * self.is_gemm for x in zip(*found, strict=True))
         vector = self.vectors * self._operand()
-        return count, reads + VECTOR_OPERANDS * vector, writes + vector
+        return count, reads + LANE_OPERANDS * vector, writes + vector
 
     def _registers(self, unit: Unit) -> tuple[Floats, Floats]:
         """Bytes that one instruction reads and writes.
 
-        Each lane reads a whole register of either operand at least.
+        Each lane reads a whole register of either operand at least, and on the lanes
+        the sums are as wide as the operands: HFMA2 adds in 16 bits, DP4A in one word.
         """
-        least = self._operand()
+        lanes, least = unit.rows == 1, self._operand()
         a = np.maximum(unit.rows * unit.depth * self.widths.element, least)
         b = np.maximum(unit.columns * unit.depth * self.widths.element, least)
         sums = unit.rows * unit.columns * self.widths.partial
-        return a * (unit.rows > 1) + b + sums, sums
+        reads = np.where(lanes, LANE_OPERANDS * least, a + b + sums)
+        return reads, np.where(lanes, least, sums)
 
     def _operand(self) -> Floats:
         """Bytes of one register of all lanes of a warp."""

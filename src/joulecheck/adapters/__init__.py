@@ -1,0 +1,1 @@
+"""Adapters: foreign models put under test, one module a project, its import inside."""
