@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -20,6 +21,11 @@ DEV = nox.project.dependency_groups(PYPROJECT, "dev")
 
 GATE = ("--cases", "20000", "--seed", "1")
 """The gate: reproducible, and the same on every machine."""
+
+DEEP = ("reference:*", "--cases", "125000", "--seed", "1")
+"""808 checks a case, over all machines and properties, on which a law says something."""
+
+DEEP_CHECKS = 10**8
 
 ADAPTER_GATE = ("nn-dataflow:*", "--cases", "250", "--seed", "1")
 """Scalar models that take milliseconds a case."""
@@ -58,6 +64,30 @@ def fuzz(session: nox.Session) -> None:
     """The gate: a short, reproducible search on every reference model."""
     session.install(".")
     session.run("joulecheck", "fuzz", *GATE, *session.posargs)
+
+
+@nox.session
+def deep(session: nox.Session) -> None:
+    """Make 10^8 checks over all reference machines and properties, and print the count."""
+    session.install(".")
+    folder = Path(session.create_tmp())
+    report, corpus = folder / "deep.json", folder / "deep.db"
+    corpus.unlink(missing_ok=True)
+    session.run(
+        "joulecheck", "fuzz", *(session.posargs or DEEP), "--corpus", f"sqlite:///{corpus}",
+        "--output-format", "json", "--output-file", str(report), "--exit-zero",
+    )  # fmt: skip
+    found = json.loads(report.read_text(encoding="utf-8"))
+    told = sum(pair["in_domain"] for pair in found["pairs"])
+    findings, models = len(found["findings"]), len(found["models"])
+    session.log(
+        f"{found['checks']:,} checks on {models} machines, {told:,} of them in the domain "
+        f"of their law: {findings} findings in {found['seconds']:.0f} s"
+    )
+    if findings or found["failed"]:
+        session.error("a reference model must violate nothing")
+    if told < DEEP_CHECKS and not session.posargs:
+        session.error(f"wanted {DEEP_CHECKS:,} checks")
 
 
 @nox.session
