@@ -32,7 +32,7 @@ from joulecheck.workload import Gemm, Precision, Subgraph, Totals
 from joulecheck.workload.columns import PRECISIONS, Floats, operator_columns
 from joulecheck_strategies import uniform_scales, workloads
 
-SAMPLE: Final = 20_000
+SAMPLE: Final = 5_000
 POINT: Final = {name: load_model(name) for name in MACHINES}
 POINTS: Final = POINT | {
     f"{name}@{point}": load_model(f"{name}@{point}")
@@ -210,7 +210,7 @@ class TestBothPaths:
     """The scalar path is the batch of one."""
 
     def test_a_batch_answers_as_each_case(self, reference: Subject) -> None:
-        cases = sampled(reference, 300)
+        cases = sampled(reference, 100)
         together, apart = reference.ask(cases), reference.one_by_one.ask(cases)
         fields = ("energy", "latency", "utilisation")
         terms = ("energy_terms", "latency_terms", "through")
@@ -233,7 +233,7 @@ class TestBothPaths:
         np.testing.assert_array_equal(forwards.energy, backwards.energy[::-1])
 
     def test_the_same_question_gets_the_same_answer(self, reference: Subject) -> None:
-        cases = sampled(reference, 300)
+        cases = sampled(reference, 100)
 
         np.testing.assert_array_equal(
             reference.ask(cases).energy, reference.ask(cases).energy
