@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from joulecheck.case import Case
+from joulecheck.coefficient import Coefficient
 from joulecheck.errors import NotOffered, Unsupported
 from joulecheck.estimate import Estimate
 from joulecheck.machine import Machine, Memory
@@ -193,3 +196,73 @@ class TestUtilisationIsAShare:
 
         with pytest.raises(Violated):
             assert_holds("BND003", Tiny(percent))
+
+
+def paid(dram: float, **declared: object) -> Tiny:
+    """A model that pays as much for its DRAM whatever it is asked."""
+    given = {
+        "machine": machine(dram=(None, ALL)),
+        "coefficients": {"price": Coefficient("price", 1.0, "J/B", {"dram"})},
+    }
+    answer = Estimate(energy=dram, energy_terms={"dram": dram})
+    return Tiny(lambda _: answer, **given | declared)
+
+
+class TestEnergyAboveTraffic:
+    """BND004."""
+
+    @pytest.mark.parametrize(("joule", "expected"), [(12.0, True), (11.9, False)])
+    def test_asks_for_every_compulsory_byte(self, joule: float, *, expected: bool) -> None:
+        assert (margin_of("BND004", paid(joule), MAC) >= 0) is expected
+
+    def test_asks_for_each_operand_of_a_function(self) -> None:
+        add = Case(Elementwise(Function.ADD, (1,), operands=3))
+
+        assert margin_of("BND004", paid(16.0), add) >= 0
+        assert margin_of("BND004", paid(12.0), add) == pytest.approx(-0.25)
+
+    def test_respects_homes(self) -> None:
+        homes = machine(dram=(None, {"weight"}), host=(None, {"input", "output"}))
+
+        assert margin_of("BND004", paid(4.0, machine=homes), MAC) >= 0
+        assert margin_of("BND004", paid(3.9, machine=homes), MAC) < 0
+
+    def test_takes_the_least_price_of_several(self) -> None:
+        coefficients = {
+            name: Coefficient(name, value, unit, {"dram"})
+            for name, value, unit in [
+                ("read", 0.5, "J/B"),
+                ("write", 2.0, "J/B"),
+                ("refresh", 1e-3, "W"),
+            ]
+        }
+
+        assert margin_of("BND004", paid(6.0, coefficients=coefficients), MAC) >= 0
+        assert margin_of("BND004", paid(5.9, coefficients=coefficients), MAC) < 0
+
+    @pytest.mark.parametrize(("joule", "expected"), [(112.0, True), (111.9, False)])
+    def test_has_what_the_chip_cannot_hold_come_from_outside(
+        self, joule: float, *, expected: bool
+    ) -> None:
+        near, far = Memory(capacity=64), Memory(homes={"input", "output"})
+        chip = Machine(name="tiny", memories={"buffer": near, "dram": far})
+        layer = Case(gemm(n=4, k=8))  # 32 bytes in, 128 of weights, 16 out
+
+        found = margin_of("BND004", paid(joule, machine=chip), layer)
+
+        assert (found >= 0) is expected
+
+    def test_says_nothing_of_a_case_that_is_refused(self) -> None:
+        def answer(case: Case) -> Estimate:
+            if case != MAC:
+                raise Unsupported
+            return Estimate(energy=12.0, energy_terms={"dram": 12.0})
+
+        model = paid(12.0)
+        model.answer = answer
+
+        assert math.isnan(margin_of("BND004", model, Case(gemm(m=2))))
+
+    def test_needs_a_priced_memory_with_homes(self) -> None:
+        with pytest.raises(NotOffered, match="no memory with homes"):
+            assert_holds("BND004", paid(12.0, machine=machine(l2=(None, ALL))))

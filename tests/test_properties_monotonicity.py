@@ -145,3 +145,43 @@ class TestGrowsWithWork:
 
         with pytest.raises(NotOffered, match="totals"):
             assert_holds(law, model)
+
+
+class TestEnergyGrowsWithRepetition:
+    """MON004."""
+
+    TWICE = WorkloadPair(Case(gemm(m=3)), Case(gemm(m=3, batch=2)), "batch")
+
+    def test_allows_an_equal_cost(self) -> None:
+        assert holds("MON004", lambda _: Estimate(energy=1.0), self.TWICE)
+
+    def test_is_violated_by_a_lower_cost(self) -> None:
+        found = margin("MON004", lambda case: Estimate(energy=1 / case.ops), self.TWICE)
+
+        assert found == pytest.approx(-0.5)
+
+    def test_holds_where_one_row_more_costs_less(self) -> None:
+        def whole_factors(case: Case) -> Estimate:
+            awkward = case.ops % 4 > 0
+            return Estimate(energy=1.5 if awkward else case.ops / 8)
+
+        more = grown(Case(gemm(m=3)), Case(gemm(m=4)))
+        twice = WorkloadPair(Case(gemm(m=12)), Case(gemm(m=12, batch=2)), "batch")
+
+        assert holds("MON002", whole_factors, more) is False
+        assert holds("MON004", whole_factors, self.TWICE)
+        assert holds("MON004", whole_factors, twice)
+
+    def test_says_nothing_of_a_case_that_is_refused(self) -> None:
+        def answer(case: Case) -> Estimate:
+            if case != MAC:
+                raise Unsupported
+            return Estimate(energy=1.0)
+
+        assert holds("MON004", answer, self.TWICE) is None
+
+    def test_does_not_apply_to_models_of_totals(self) -> None:
+        with pytest.raises(NotOffered, match="totals only"):
+            assert_holds(
+                "MON004", Tiny(lambda _: Estimate(energy=1.0), operators={"totals"})
+            )

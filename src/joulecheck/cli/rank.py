@@ -73,10 +73,10 @@ def _iso_technology(console: Console, found: Data) -> None:
         f"near and {shared['far_bytes'] >> 20} MiB far. fJ a MAC:",
     )
     names = [one["name"] for one in found["archetypes"]]
-    table = _table("type", "workload", *names)
+    table = _table("workload", *names)
     for row in found["workloads"]:
         energies = (f"{row['energy'][name] / fJ:.0f}" for name in names)
-        table.add_row(row["type"], row["workload"], *energies)
+        table.add_row(row["workload"], *energies)
     console.print(table)
     _say(console)
     _links(console, found)
@@ -127,16 +127,18 @@ def _at_one_point(console: Console, found: Data) -> None:
         remark = f" ({one['remark']})" if one["remark"] else ""
         _say(console, f"{one['role']}: {one['machine']}{remark}")
     roles = [one["role"] for one in found["machines"]]
-    table = _table("type", "workload", *roles, "inferences a second and watt of TDP")
+    table = _table("workload", *roles, "inferences/s/W of the profile")
     for row in found["workloads"]:
         inferences = [row["inferences"][role] for role in roles]
         energies = (engineering(one["energy"], "J") for one in inferences)
-        key = "inferences_per_second_per_watt_of_tdp"
-        rates = " ".join(
-            "-" if one[key] is None else f"{one[key]:.3g}" for one in inferences
-        )
-        table.add_row(row["type"], row["workload"], *energies, rates)
+        key = "inferences_per_second_per_watt_of_profile"
+        rates = ", ".join(f"{one[key]:.3g}" for one in inferences)
+        table.add_row(row["workload"], *energies, rates)
     console.print(table)
+    _say(console)
+    for link in found["links"]:
+        pair = f"{link['better']} < {link['worse']}"
+        _say(console, f"{pair} holds on {link['holds']} of {link['of']} workloads.")
     _say(console)
     table = _table("workload", "link", "holds", "ratio", "smallest change that flips it")
     for row in found["workloads"]:
@@ -167,8 +169,9 @@ def _latencies(console: Console, found: Data) -> None:
     ):
         part = found[key]
         _say(console, f"{title}: {part['holds']} of {part['of']} comparisons.")
-        for name, counts in part["by_class"].items():
-            _say(console, f"  {name}: {counts['holds']} of {counts['of']}")
+        for row in part["by"]:
+            name = row.get("class") or row["faster"]
+            _say(console, f"  {name}: {row['holds']} of {row['of']}")
         lines = [*_exceptions(part["exceptions"])]
         for line in lines[:SHOWN_EXCEPTIONS]:
             _say(console, f"  not {line}")

@@ -507,7 +507,7 @@ def _plane() -> Structure:
     )
 
 
-_NO_SILICON: Final = "no domain-flow silicon is measured in public: tiles of 32 x 32 PEs"
+_NO_SILICON: Final = "no domain-flow silicon is measured in public"
 
 
 def _domain(name: str, model: type[LayeredModel], mechanism: str) -> Archetype:

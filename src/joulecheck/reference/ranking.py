@@ -53,7 +53,7 @@ DRAWS: Final = 2000
 DISTRIBUTION: Final = (
     "each parameter log-uniform over its range, independent of the others, except that "
     "the rows of the SRAM table move together; shared parameters are drawn once for all "
-    "archetypes"
+    "archetypes; the ranges of the assumed ones are estimates as well"
 )
 POINT: Final = "30W"
 POINT_WATT: Final = 30.0
@@ -83,21 +83,22 @@ def _attention(length: int, width: int) -> Subgraph:
     )
 
 
+def _layer(  # noqa: PLR0913 - the dimensions of a convolution
+    c: int, size: int, k: int, taps: int, *, stride: int = 1, images: int = 8
+) -> Conv2d:
+    """A convolution of square images that keeps their size, but for its stride."""
+    return Conv2d(images, c, size, size, k, taps, taps, stride, padding=taps // 2)
+
+
 WORKLOADS: Final = (
-    Named("1024 x 1024 x 1024", "GEMM", Gemm(1024, 1024, 1024)),
-    Named("4096 x 4096 x 4096", "GEMM", Gemm(4096, 4096, 4096)),
-    Named("8192 x 1024 x 4096", "GEMM", Gemm(8192, 1024, 4096)),
-    Named(
-        "7x7/2, 3 to 64, 224", "convolution", Conv2d(8, 3, 224, 224, 64, 7, 7, 2, padding=3)
-    ),
-    Named("3x3, 64 to 64, 56", "convolution", Conv2d(8, 64, 56, 56, 64, 3, 3, padding=1)),
-    Named(
-        "3x3, 256 to 256, 14",
-        "convolution",
-        Conv2d(8, 256, 14, 14, 256, 3, 3, padding=1),
-    ),
-    Named("512 tokens, 64 wide", "attention", _attention(512, 64)),
-    Named("2048 tokens, 128 wide", "attention", _attention(2048, 128)),
+    Named("GEMM 1024^3", "GEMM", Gemm(1024, 1024, 1024)),
+    Named("GEMM 4096^3", "GEMM", Gemm(4096, 4096, 4096)),
+    Named("GEMM 8192 x 1024 x 4096", "GEMM", Gemm(8192, 1024, 4096)),
+    Named("conv 7x7/2 3-64 @224", "convolution", _layer(3, 224, 64, 7, stride=2)),
+    Named("conv 3x3 64-64 @56", "convolution", _layer(64, 56, 64, 3)),
+    Named("conv 3x3 256-256 @14", "convolution", _layer(256, 14, 256, 3)),
+    Named("head 512 x 64", "attention", _attention(512, 64)),
+    Named("head 2048 x 128", "attention", _attention(2048, 128)),
 )
 """GEMMs of 1024^3 and more, layers of ResNet-50 (He et al., CVPR 2016; eight images)
 and attention heads of BERT (Devlin et al., NAACL 2019) and of a larger model."""
@@ -304,9 +305,10 @@ def _link(
     always = np.logical_and.reduce([one[better] < one[worse] for one in drawn.values()])
     sides = [archetype(better), archetype(worse)]
     reasons = [side.assumed_structure for side in sides if side.assumed_structure]
-    weak = [row["workload"] for row in rows if not row["survives_assumed"]]
-    if weak and any(row["holds"] for row in rows if row["workload"] in weak):
-        reasons.append("over the ranges of its unsourced coefficients it does not hold")
+    weak = [row for row in rows if row["holds"] and not row["survives_assumed"]]
+    if weak:
+        many = f"{len(weak)} of {len(rows)} workloads"
+        reasons.append(f"unsourced coefficients can reverse it on {many}")
     return {
         "better": better,
         "worse": worse,
@@ -429,14 +431,23 @@ def at_one_point() -> dict[str, Any]:
     """RNK002: total energy of the representatives at 30 W, and what would reverse it."""
     chosen = {one.role: at_point(one.machine) for one in compared().representatives}
     models = {role: model for role, (model, _) in chosen.items()}
+    rows = [_at_point(named, models) for named in WORKLOADS]
     return {
         "statement": f"{' < '.join(models)} in total energy at {POINT_WATT:g} W, INT8",
         "machines": [
             {"role": role, "machine": model.name, "tdp": model.data.tdp, "remark": remark}
             for role, (model, remark) in chosen.items()
         ],
-        "workloads": [_at_point(named, models) for named in WORKLOADS],
+        "workloads": rows,
+        "links": [_counted(rows, *pair) for pair in pairwise(models)],
     }
+
+
+def _counted(rows: Sequence[Mapping[str, Any]], better: str, worse: str) -> dict[str, Any]:
+    """On how many workloads a link holds."""
+    links = [one for row in rows for one in row["links"] if one["better"] == better]
+    held = sum(one["holds"] for one in links)
+    return {"better": better, "worse": worse, "holds": held, "of": len(links)}
 
 
 def _at_point(named: Named, models: Mapping[str, LayeredModel]) -> dict[str, Any]:
@@ -449,18 +460,21 @@ def _at_point(named: Named, models: Mapping[str, LayeredModel]) -> dict[str, Any
     }
 
 
-def _inference(model: LayeredModel, case: Case) -> dict[str, float | None]:
-    """One execution; "per watt" once of the mean power and once of the TDP."""
+def _inference(model: LayeredModel, case: Case) -> dict[str, float]:
+    """One execution; "per watt" once of the mean power and once of the profile's.
+
+    A point without a thermal limit of its own is one of a module that is held to 30 W.
+    """
     found = model.estimate(case)
     energy, latency = (float(np.asarray(x)) for x in (found.energy, found.latency))
-    tdp = model.data.tdp
+    watts = model.data.tdp or POINT_WATT
     return {
         "energy": energy,
         "latency": latency,
         "static_energy": float(np.asarray(found.energy_terms["static"])),
         "mean_power": energy / latency,
         "inferences_per_second_per_watt": 1 / energy,
-        "inferences_per_second_per_watt_of_tdp": tdp and 1 / (latency * tdp),
+        "inferences_per_second_per_watt_of_profile": 1 / (latency * watts),
     }
 
 
@@ -499,8 +513,8 @@ def latencies() -> dict[str, Any]:
     gemms = [named for named in WORKLOADS if named.kind == "GEMM"]
     return {
         "tiers": {name: list(members) for name, members in tiers.items()},
-        "data_centre_beats_edge": _raced(far, WORKLOADS),
-        "systolic_array_beats_stored_program": _raced(arrays, gemms),
+        "data_centre_beats_edge": _raced(far, WORKLOADS, "class"),
+        "systolic_array_beats_stored_program": _raced(arrays, gemms, "faster"),
     }
 
 
@@ -508,20 +522,22 @@ def _class(machine: str) -> str:
     return load_machine(machine).architecture
 
 
-def _raced(pairs: Sequence[tuple[str, str]], workloads: Sequence[Named]) -> dict[str, Any]:
-    """How many pairs hold on how many workloads, by class of the first; and the rest."""
+def _raced(
+    pairs: Sequence[tuple[str, str]], workloads: Sequence[Named], group: str
+) -> dict[str, Any]:
+    """How many comparisons hold, in all and by `group`, and which do not."""
     rows = [row for pair, named in product(pairs, workloads) for row in _race(*pair, named)]
-    classes = sorted({row["class"] for row in rows})
     return {
         "holds": sum(row["holds"] for row in rows),
         "of": len(rows),
-        "by_class": {
-            name: {
-                "holds": sum(row["holds"] for row in rows if row["class"] == name),
-                "of": sum(row["class"] == name for row in rows),
+        "by": [
+            {
+                group: name,
+                "holds": sum(row["holds"] for row in rows if row[group] == name),
+                "of": sum(row[group] == name for row in rows),
             }
-            for name in classes
-        },
+            for name in sorted({row[group] for row in rows})
+        ],
         "exceptions": [row for row in rows if not row["holds"]],
     }
 
