@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -23,6 +24,11 @@ GATE = ("--cases", "20000", "--seed", "1")
 
 ADAPTER_GATE = ("nn-dataflow:*", "--cases", "192", "--seed", "2")
 """Scalar models that take some 10 ms a case; of this seed come findings of six causes."""
+
+DEEP = ("reference:*", "--cases", "125000", "--seed", "1")
+"""808 checks a case, over all machines and properties, on which a law says something."""
+
+DEEP_CHECKS = 10**8
 
 
 @nox.session(python=["3.11", "3.13"])
@@ -50,7 +56,7 @@ def typing(session: nox.Session) -> None:
     """Check types, strictly."""
     session.install(".", *[d for d in DEV if d.startswith(("mypy", "nox"))])
     session.run("mypy")
-    session.run("mypy", "noxfile.py", "bench")
+    session.run("mypy", "noxfile.py", "bench", "docs/reference")
 
 
 @nox.session
@@ -58,6 +64,30 @@ def fuzz(session: nox.Session) -> None:
     """The gate: a short, reproducible search on every reference model."""
     session.install(".")
     session.run("joulecheck", "fuzz", *GATE, *session.posargs)
+
+
+@nox.session
+def deep(session: nox.Session) -> None:
+    """Make 10^8 checks over all reference machines and properties, and print the count."""
+    session.install(".")
+    folder = Path(session.create_tmp())
+    report, corpus = folder / "deep.json", folder / "deep.db"
+    corpus.unlink(missing_ok=True)
+    session.run(
+        "joulecheck", "fuzz", *(session.posargs or DEEP), "--corpus", f"sqlite:///{corpus}",
+        "--output-format", "json", "--output-file", str(report), "--exit-zero",
+    )  # fmt: skip
+    found = json.loads(report.read_text(encoding="utf-8"))
+    told = sum(pair["in_domain"] for pair in found["pairs"])
+    findings, models = len(found["findings"]), len(found["models"])
+    session.log(
+        f"{found['checks']:,} checks on {models} machines, {told:,} of them in the domain "
+        f"of their law: {findings} findings in {found['seconds']:.0f} s"
+    )
+    if findings or found["failed"]:
+        session.error("a reference model must violate nothing")
+    if told < DEEP_CHECKS and not session.posargs:
+        session.error(f"wanted {DEEP_CHECKS:,} checks")
 
 
 @nox.session
@@ -87,14 +117,23 @@ def adapters(session: nox.Session) -> None:
     )  # fmt: skip
     session.run("python", "docs/found/check.py", str(report))
     session.run("joulecheck", "replay", "--only", "nn-dataflow:*")
+    session.run("pytest", "-q", "tests/test_adapter_nn_dataflow.py")
 
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure ratios side by side in one run."""
+    """Measure ratios side by side in one run, and the reference models."""
     session.install(".")
-    for script in ("throughput.py", "minimise.py"):
+    for script in ("throughput.py", "minimise.py", "models.py"):
         session.run("python", f"bench/{script}", *session.posargs)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Draw the pictures of the reference models anew, and the table of anchors."""
+    session.install(".[docs]")
+    session.run("python", "docs/reference/plot.py")
+    session.run("python", "bench/anchors.py", "docs/reference/anchors.md")
 
 
 @nox.session(venv_backend="none")

@@ -12,6 +12,7 @@ import attrs
 import pytest
 
 from joulecheck.cli import main
+from joulecheck.reference import MACHINES
 
 NPU = """
 from joulecheck import Estimate, Precision
@@ -302,10 +303,7 @@ class TestListings:
         listed = json.loads(run("models", "--output-format", "json").stdout)
 
         assert [model["name"] for model in listed] == [
-            "reference:Intel-i7-12700K",
-            "reference:Intel-Xeon-Platinum-8490H",
-            "reference:Google-TPU-v1",
-            "reference:Google-TPU-v4",
+            f"reference:{machine}" for machine in MACHINES
         ]
 
     def test_properties_can_be_selected(self, run: Run) -> None:

@@ -1,16 +1,18 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from joulecheck.coefficient import Provenance
-from joulecheck.errors import InvalidMachine
+from joulecheck.errors import InvalidMachine, UnknownName
 from joulecheck.reference import ENERGY_MODELS, MACHINES, MODELS, load_model
 from joulecheck.reference.machine_file import MachineFile, load_machine, parse_machine
+from joulecheck.reference.stored_program import LEVELS
 from joulecheck.workload import Precision
 
 I7 = "Intel-i7-12700K"
@@ -63,11 +65,16 @@ class TestShippedFiles:
     def test_has_a_source_for_every_engine(self, machine: MachineFile) -> None:
         assert all(engine.source.strip() for engine in machine.engines)
 
+    def test_has_a_source_for_every_tile(self, machine: MachineFile) -> None:
+        assert all(tile.source.strip() for tile in machine.tiles)
+
     def test_has_a_source_for_every_figure(self, machine: MachineFile) -> None:
         figures = {"process_nm", "units", "clock", "idle_power", "launch", "geometry"}
         figures |= {"memories", "tdp"}
         if not machine.engines:  # they have sources, and the peaks follow from them
             figures |= {"peak"}
+        if machine.vector:
+            figures |= {"vector"}
         missing = sorted(f for f in figures if not machine.sources.get(f, "").strip())
 
         assert missing == []
@@ -89,7 +96,12 @@ class TestShippedFiles:
     def test_energy_is_in_si_units(self, machine: MachineFile) -> None:
         units = {row.unit for row in machine.coefficients.values()}
 
-        assert units <= {"J/MAC", "J/op", "J/B", "J/instruction", "W"}
+        events = {
+            "J/instruction", "J/arrival", "J/branch", "J/request", "J/sector",
+            "J/barrier", "J/lookup",
+        }  # fmt: skip
+
+        assert units <= {"J/MAC", "J/op", "J/B", "W"} | events
 
     def test_idle_is_below_thermal_design_power(self, machine: MachineFile) -> None:
         assert machine.tdp is None or machine.idle_power < machine.tdp
@@ -118,9 +130,22 @@ class TestShippedFiles:
             return
         macs = machine.units * machine.geometry["array_side"] ** 2
         derived = 2 * macs * machine.clock
-        peak = max(machine.peak.values())
+        rates = {p: peak / derived for p, peak in machine.peak.items()}
+        steps = {p: 2.0 ** round(math.log2(rate)) for p, rate in rates.items()}
 
-        assert peak == pytest.approx(derived, rel=0.02)
+        assert rates == pytest.approx(steps, rel=0.02)
+        assert 1.0 in steps.values()
+
+    def test_stored_program_levels_are_nested(self, machine: MachineFile) -> None:
+        if machine.architecture != "STORED_PROGRAM":
+            return
+        levels = [level for level in LEVELS if level in machine.memories]
+        outside = [n for n, memory in machine.memories.items() if memory.homes]
+
+        assert list(machine.memories) == levels
+        assert levels[0] == "l1"
+        assert outside == ["dram"]
+        assert machine.peak.keys() == {e.precision for e in machine.engines}
 
     def test_loading_again_gives_the_same_object(self, machine: MachineFile) -> None:
         assert load_machine(machine.name) is machine
@@ -190,6 +215,62 @@ class TestParse:
         found = parse_machine(changed("FP32 = 9.216e11", "FP32 = 9.3e11"), I7)
 
         assert found.peak[Precision.FP32] == 9.3e11
+
+    def test_an_engine_of_some_units_counts_in_those_only(self) -> None:
+        name = "Stillwater-KPU-T64"
+        text = text_of(name)
+        found = {engine.precision: engine.units for engine in load_machine(name).engines}
+
+        assert found[Precision.FP32] == 13
+        assert found[Precision.INT8] is None
+        with pytest.raises(InvalidMachine, match="peak FP32 must be"):
+            parse_machine(text.replace("units = 13\n", ""), name)
+
+
+class TestOperatingPoints:
+    """A machine at another clock and power."""
+
+    ORIN: Final = "Jetson-Orin-AGX-CPU"
+
+    def test_peaks_go_with_the_clock_and_the_units(self) -> None:
+        full, low = load_machine(self.ORIN), load_machine(f"{self.ORIN}@30W")
+        rate = 8 * 1.728e9 / (12 * 2.2016e9)
+
+        assert (low.name, low.units, low.clock) == (f"{self.ORIN}@30W", 8, 1.728e9)
+        assert low.peak == pytest.approx({p: x * rate for p, x in full.peak.items()})
+
+    def test_memories_outside_the_chip_keep_their_own_rate(self) -> None:
+        full, low = load_machine(self.ORIN), load_machine(f"{self.ORIN}@15W")
+        rates = {
+            name: (memory.bandwidth or 0) / (full.memories[name].bandwidth or 1)
+            for name, memory in low.memories.items()
+        }
+        near = 4 * 1.1136e9 / (12 * 2.2016e9)
+
+        assert rates == pytest.approx({"l1": near, "l2": near, "l3": near, "dram": 0.6666})
+
+    def test_a_memory_without_a_rate_stays_without(self) -> None:
+        low = load_machine("Google-TPU-Edge-Pro@15W")
+
+        assert low.memories["staging"].bandwidth is None
+        assert low.tdp == 15
+
+    def test_every_point_is_a_model_that_meets_its_engines(
+        self, machine: MachineFile
+    ) -> None:
+        for name, point in machine.operating_points.items():
+            model = load_model(f"{machine.name}@{name}")
+            rate = model.data.units * point.clock / (machine.units * machine.clock)
+
+            assert point.source.strip()
+            assert model.name == f"{machine.name}@{name}"
+            assert model.data.peak == pytest.approx(
+                {p: peak * rate for p, peak in machine.peak.items()}
+            )
+
+    def test_an_unknown_point_gets_a_suggestion(self) -> None:
+        with pytest.raises(UnknownName, match=r"no operating point '30w': .*30W"):
+            load_machine(f"{self.ORIN}@30w")
 
 
 class TestMachine:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Final
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,20 +17,29 @@ from joulecheck.estimate import Answers, total
 from joulecheck.model import Subject
 from joulecheck.reference import (
     MACHINES,
+    StoredProgramEnergyModel,
     SystolicArrayEnergyModel,
     TPUTileEnergyModel,
     load_model,
 )
+from joulecheck.reference.data_parallel import LANE_OPERANDS
 from joulecheck.reference.layered import PARTIAL_SUM_BYTES, LayeredModel
-from joulecheck.reference.machine_file import MachineFile
+from joulecheck.reference.machine_file import MachineFile, load_machine
+from joulecheck.reference.spatial import SpatialModel
 from joulecheck.reference.stored_program import REGISTER_OPERANDS
 from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
-from joulecheck.workload import Gemm, Precision, Totals
+from joulecheck.workload import Gemm, Precision, Subgraph, Totals
 from joulecheck.workload.columns import PRECISIONS, Floats, operator_columns
 from joulecheck_strategies import uniform_scales, workloads
 
-SAMPLE: Final = 20_000
+SAMPLE: Final = 5_000
 POINT: Final = {name: load_model(name) for name in MACHINES}
+POINTS: Final = POINT | {
+    f"{name}@{point}": load_model(f"{name}@{point}")
+    for name, model in POINT.items()
+    for point in model.data.operating_points
+}
+"""The machines as their files state them, and at each of their operating points."""
 
 
 def sampled(model: Subject, size: int = SAMPLE) -> Cases:
@@ -191,15 +202,15 @@ class TestScaling:
     def test_an_unknown_coefficient_gets_a_suggestion(self, reference: Subject) -> None:
         case = Case(Gemm(m=1, n=1, k=1), reference.precisions[0])
 
-        with pytest.raises(UnknownName, match="'dram_enrgy': did you mean dram_energy"):
-            reference.model.estimate(case, {"dram_enrgy": 2.0})
+        with pytest.raises(UnknownName, match="'static_powr': did you mean static_power"):
+            reference.model.estimate(case, {"static_powr": 2.0})
 
 
 class TestBothPaths:
     """The scalar path is the batch of one."""
 
     def test_a_batch_answers_as_each_case(self, reference: Subject) -> None:
-        cases = sampled(reference, 300)
+        cases = sampled(reference, 100)
         together, apart = reference.ask(cases), reference.one_by_one.ask(cases)
         fields = ("energy", "latency", "utilisation")
         terms = ("energy_terms", "latency_terms", "through")
@@ -222,7 +233,7 @@ class TestBothPaths:
         np.testing.assert_array_equal(forwards.energy, backwards.energy[::-1])
 
     def test_the_same_question_gets_the_same_answer(self, reference: Subject) -> None:
-        cases = sampled(reference, 300)
+        cases = sampled(reference, 100)
 
         np.testing.assert_array_equal(
             reference.ask(cases).energy, reference.ask(cases).energy
@@ -247,11 +258,32 @@ class TestRefusals:
             reference.model.estimate(case)
 
 
-def native(data: MachineFile) -> list[Precision]:
-    """The precisions that do not take several passes through an array."""
-    fastest = max(data.peak.values())
-    systolic = data.architecture == "SYSTOLIC_ARRAY"
-    return [p for p, peak in data.peak.items() if not systolic or peak == fastest]
+LARGE: Final = Gemm(m=4096, n=4096, k=4096)
+
+
+def array_rate(data: MachineFile) -> float:
+    """Operations a second of systolic arrays with one MAC a clock and element."""
+    return 2.0 * data.units * data.geometry["array_side"] ** 2 * data.clock
+
+
+def compute_bound(data: MachineFile) -> list[Precision]:
+    """The precisions at which a large GEMM takes longer than its operands to arrive.
+
+    Those that take several passes through a systolic array are left out.
+    """
+    found = []
+    for precision, peak in data.peak.items():
+        cases = Cases.of([Case(LARGE, precision)])
+        arrival = max(
+            sum(getattr(cases.compulsory, role)[0] for role in memory.homes)
+            / memory.bandwidth
+            for memory in data.memories.values()
+            if memory.homes and memory.bandwidth
+        )
+        passes = data.architecture == "SYSTOLIC_ARRAY" and peak < 0.98 * array_rate(data)
+        if arrival < cases.ops[0] / peak and not passes:
+            found.append(precision)
+    return found
 
 
 class TestPlausibility:
@@ -259,13 +291,12 @@ class TestPlausibility:
 
     @pytest.mark.parametrize(
         ("name", "precision"),
-        [(name, p) for name, model in POINT.items() for p in native(model.data)],
+        [(name, p) for name, model in POINT.items() for p in compute_bound(model.data)],
     )
     def test_a_gemm_of_4096_reaches_40_percent(
         self, name: str, precision: Precision
     ) -> None:
-        case = Case(Gemm(m=4096, n=4096, k=4096), precision)
-        utilisation = POINT[name].estimate(case).utilisation
+        utilisation = POINT[name].estimate(Case(LARGE, precision)).utilisation
 
         assert isinstance(utilisation, float)
         assert 0.4 <= utilisation <= 1
@@ -283,9 +314,9 @@ class TestPlausibility:
 class TestPowerClosure:
     """Static power and all maximal rates times their energies stay within the TDP."""
 
-    @pytest.mark.parametrize("name", [n for n, m in POINT.items() if m.data.tdp])
+    @pytest.mark.parametrize("name", [n for n, m in POINTS.items() if m.data.tdp])
     def test_the_data_cannot_exceed_the_thermal_design_power(self, name: str) -> None:
-        data = POINT[name].data
+        data = POINTS[name].data
         bounds = {p.name: power_bound(data, p) for p in data.peak}
 
         assert data.tdp is not None
@@ -304,8 +335,15 @@ class TestPowerClosure:
 
 def power_bound(data: MachineFile, precision: Precision) -> float:
     """Watt if everything that can happen at once at a precision happens at its rate."""
+    model = POINTS[data.name]
+    if isinstance(model, SpatialModel):
+        return model.power_bound(precision)
     e = {name: row.value for name, row in data.coefficients.items()}
-    bound = {"STORED_PROGRAM": _core_power, "SYSTOLIC_ARRAY": _array_power}
+    bound = {
+        "STORED_PROGRAM": _core_power,
+        "SYSTOLIC_ARRAY": _array_power,
+        "DATA_PARALLEL": _warp_power,
+    }
     memories = sum(
         (memory.bandwidth or 0) * e[f"{name}_energy"]
         for name, memory in data.memories.items()
@@ -338,13 +376,14 @@ def _array_power(data: MachineFile, precision: Precision, e: Mapping[str, float]
     side, width = data.geometry["array_side"], precision.bits / 8
     partial = float(PARTIAL_SUM_BYTES[PRECISIONS.index(precision)])
     macs = data.peak[precision] / 2
-    edge = data.units * side * data.clock  # elements that enter or leave the arrays
+    rate = max(1.0, data.peak[precision] / array_rate(data))  # MACs a clock and element
+    edge = data.units * side * data.clock * rate  # elements that enter or leave
     shifted = edge * width
     arrays = (
         macs
         * (e[f"mac_energy.{precision.name}"] + (width + partial) * e["forwarding_energy"])
         + shifted * e["weight_shift_energy"]
-        + data.units * data.clock / side * e["instruction_energy"]
+        + edge / side**2 * e["instruction_energy"]
         + edge * partial * (e["accumulator_read_energy"] + e["accumulator_write_energy"])
         + edge * width * (e["buffer_read_energy"] + e["buffer_write_energy"])
     )
@@ -451,6 +490,118 @@ class TestSystolicArray:
         assert found.latency == pytest.approx(self.LATENCY, rel=1e-9, abs=0)
 
 
+class TestLevels:
+    """A stored-program machine has the memories that its file states."""
+
+    FULL: Final = load_machine("Intel-Xeon-Platinum-8490H")
+
+    def without(self, *levels: str) -> StoredProgramEnergyModel:
+        memories = {n: m for n, m in self.FULL.memories.items() if n not in levels}
+        energies = {f"{level}_energy" for level in levels}
+        rows = {n: c for n, c in self.FULL.coefficients.items() if n not in energies}
+        data = attrs.evolve(self.FULL, memories=memories, coefficients=rows)
+        return StoredProgramEnergyModel(data)
+
+    def bytes(self, model: StoredProgramEnergyModel, cases: Cases) -> dict[str, Floats]:
+        terms = model.estimate_batch(cases).energy_terms
+        return {
+            level: np.asarray(terms[level]) / model.coefficients[f"{level}_energy"].value
+            for level in model.levels
+        }
+
+    @pytest.mark.parametrize(
+        ("gone", "levels", "layers"),
+        [
+            ((), ("l1", "l2", "l3", "dram"), 6),
+            (("l3",), ("l1", "l2", "dram"), 5),
+            (("l2", "l3"), ("l1", "dram"), 5),
+        ],
+    )
+    def test_layers_follow_the_levels(
+        self, gone: tuple[str, ...], levels: tuple[str, ...], layers: int
+    ) -> None:
+        model = self.without(*gone)
+        found = model.estimate_batch(sampled(Subject.of(model), 500))
+        order = list(Layer)
+
+        assert model.levels == levels
+        assert len(found.through) == layers
+        for layer, through in found.through.items():
+            inside = {
+                name: np.asarray(values)
+                for name, values in found.energy_terms.items()
+                if order.index(model.layers[name]) <= order.index(layer)
+            }
+            np.testing.assert_allclose(np.asarray(through), total(inside, 500), rtol=1e-9)
+
+    def test_near_levels_carry_at_least_what_the_far_ones_do(self) -> None:
+        for gone in ((), ("l3",), ("l2",), ("l2", "l3")):
+            model = self.without(*gone)
+            crossing = self.bytes(model, sampled(Subject.of(model), 2000))
+
+            for near, far in pairwise(model.levels):
+                assert largest(crossing[far] / crossing[near]) <= 1 + 1e-12
+
+    def test_a_level_less_brings_no_less_from_dram(self) -> None:
+        full, less = self.without(), self.without("l3")
+        cases = sampled(Subject.of(full), 2000)
+        before, after = self.bytes(full, cases), self.bytes(less, cases)
+
+        assert largest(before["dram"] / after["dram"]) <= 1 + 1e-12
+
+
+def _warp_power(data: MachineFile, precision: Precision, e: Mapping[str, float]) -> float:
+    """Engines or vector lanes at their rate, the steps of tiles and all requests."""
+    g, sms = data.geometry, data.units * data.clock
+    operand = g["warp"] * max(g["register_bytes"], precision.bits / 8)
+    partial = float(PARTIAL_SUM_BYTES[PRECISIONS.index(precision)])
+
+    def instruction(reads: float, writes: float) -> float:
+        registers = reads * e["register_read_energy"] + writes * e["register_write_energy"]
+        return e["issue_energy"] + registers
+
+    width = max(precision.bits / 8, g["narrowest_bytes"])
+    packed = g["warp"] * max(1, g["register_bytes"] / width)
+    one = instruction(LANE_OPERANDS * operand, operand) + e["divergence_energy"]
+    rate = data.vector[precision] * sms
+    found = [rate * (e[f"op_energy.{precision.name}"] + one / packed)]
+    for engine in (x for x in data.engines if x.precision is precision):
+        macs, sums = engine.macs_per_clock * sms, engine.rows * engine.columns * partial
+        size = engine.rows * engine.columns * engine.depth
+        a = max(operand, engine.rows * engine.depth * precision.bits / 8)
+        b = max(operand, engine.columns * engine.depth * precision.bits / 8)
+        if engine.rows == 1:
+            one = instruction(LANE_OPERANDS * operand, operand)
+        else:
+            one = instruction(a + b + sums, sums)
+        found.append(macs * (e[f"mac_energy.{precision.name}"] + one / size))
+    l2, shared = (data.memories[x].bandwidth or 0 for x in ("l2", "shared"))
+    requests = (l2 + shared) / g["request_bytes"] * e["issue_energy"]
+    requests += l2 / g["request_bytes"] * e["coalescing_energy"]
+    requests += l2 / g["sector_bytes"] * e["coherence_energy"]
+    return (
+        max(found)
+        + requests
+        + sms
+        * _steps_per_clock(data, precision)
+        * (e["barrier_energy"] + e["divergence_energy"])
+    )
+
+
+def _steps_per_clock(data: MachineFile, precision: Precision) -> float:
+    """Steps of groups of warps that one SM can go through in a clock."""
+    parts = [
+        tile.rows * tile.columns / (tile.group_rows * tile.group_columns)
+        for tile in data.tiles
+    ]
+    engines = [engine for engine in data.engines if engine.precision is precision]
+    clocks = [
+        min(tile.rows * tile.columns * x.depth / x.macs_per_clock for x in engines)
+        for tile in data.tiles
+    ]
+    return max(part / clock for part, clock in zip(parts, clocks, strict=True))
+
+
 class TestTiles:
     """How GEMMs map to weight tiles."""
 
@@ -498,6 +649,86 @@ class TestTiles:
 
         assert isinstance(model, SystolicArrayEnergyModel)
         assert model.homes == {"input": "host", "weight": "dram", "output": "host"}
+
+
+GPUS: Final = [n for n, m in POINT.items() if m.data.architecture == "DATA_PARALLEL"]
+
+
+class TestWarps:
+    """How kernels run on streaming multiprocessors."""
+
+    def latency(self, name: str, precision: Precision, **sizes: int) -> float:
+        found = POINT[name].estimate(Case(Gemm(**sizes), precision)).latency
+        return float(np.asarray(found))
+
+    @pytest.mark.parametrize("name", GPUS)
+    def test_two_stages_of_a_tile_fit_shared_memory(self, name: str) -> None:
+        data = POINT[name].data
+        stage = data.geometry["stage_bytes"]
+        needed = max(2 * stage * (tile.rows + tile.columns) for tile in data.tiles)
+        capacity = data.memories["shared"].capacity
+
+        assert capacity is not None
+        assert needed <= capacity
+
+    @pytest.mark.parametrize("name", GPUS)
+    def test_parts_divide_their_tile(self, name: str) -> None:
+        for tile in POINT[name].data.tiles:
+            assert tile.rows % tile.group_rows == 0
+            assert tile.columns % tile.group_columns == 0
+
+    def test_time_steps_with_the_waves(self) -> None:
+        sizes = {"n": 256, "k": 65536}
+        full = self.latency("A100-SXM4-80GB", Precision.FP64, m=108 * 16 * 4, **sizes)
+        same = self.latency("A100-SXM4-80GB", Precision.FP64, m=108 * 16 * 4 - 1, **sizes)
+        more = self.latency("A100-SXM4-80GB", Precision.FP64, m=108 * 16 * 4 + 1, **sizes)
+
+        assert same == full < more
+
+    def test_each_operator_is_launched(self) -> None:
+        model = POINT["A100-SXM4-80GB"]
+        gemm = Gemm(m=1, n=1, k=1)
+        case = Case(Subgraph.chain(gemm, gemm, gemm), Precision.FP16)
+        launch = model.estimate(case).latency_terms["launch"]
+
+        assert launch == pytest.approx(3 * model.data.launch)
+
+    def test_the_smallest_access_is_a_sector(self) -> None:
+        model = POINT["A100-SXM4-80GB"]
+        case = Case(Gemm(m=1, n=1, k=1), Precision.FP16)
+        found = model.estimate(case).energy_terms["coherence"]
+        look_up = model.coefficients["coherence_energy"].value
+
+        assert found == pytest.approx(3 * look_up)
+
+    def test_a_warp_of_lanes_takes_any_32_results(self) -> None:
+        model = POINT["V100-SXM3-32GB"]
+        reads = []
+        for m, n in ((32, 1), (1, 32), (4, 8), (8, 4)):
+            case = Case(Gemm(m=m, n=n, k=64), Precision.FP32)
+            reads.append(model.estimate(case).energy_terms["register"])
+
+        assert reads == [pytest.approx(reads[0])] * 4
+
+    def test_a_precision_without_lanes_of_its_own_borrows_the_wider(self) -> None:
+        case = {"m": 1, "n": 1, "k": 4096}
+        narrow = self.latency("H100-SXM5-80GB", Precision.FP8_E4M3, **case)
+
+        assert narrow <= self.latency("H100-SXM5-80GB", Precision.FP16, **case)
+
+    def test_counts_of_one_tile_follow_from_its_size(self) -> None:
+        model = POINT["V100-SXM3-32GB"]
+        case = Case(Gemm(m=128, n=256, k=64), Precision.FP32)
+        terms = model.estimate(case).energy_terms
+        groups, steps = 8, 64 * 4 // 64
+        price = model.coefficients["barrier_energy"].value
+        price += model.coefficients["divergence_energy"].value
+        shared = 4 * (128 * 64 * 4 + 64 * 256 * 2 + 128 * 256)
+
+        assert terms["control"] == pytest.approx(groups * steps * price)
+        assert terms["shared"] == pytest.approx(
+            shared * model.coefficients["shared_energy"].value
+        )
 
 
 def gemm_traffic(

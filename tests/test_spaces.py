@@ -519,7 +519,12 @@ class TestCorners:
         assert isinstance(space, WorkloadSpace)
         assert space.constants == reference.machine.constants
         assert space.quanta == reference.machine.quanta
-        assert set(reference.machine.quanta) - self.sampled(space, "0.m") == set()
+
+    def test_those_of_a_model_are_drawn(self) -> None:
+        space = workloads(MODEL)
+
+        assert isinstance(space, WorkloadSpace)
+        assert set(MODEL.machine.quanta) - self.sampled(space, "0.m") == set()
 
 
 class TestGrowth:

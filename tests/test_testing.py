@@ -358,7 +358,7 @@ class TestSubjectOf:
         assert subject_of(subject) is subject
 
     def test_refuses_a_name_of_several(self) -> None:
-        with pytest.raises(UnknownName, match="names 2 models, reference:Google-TPU-v1, "):
+        with pytest.raises(UnknownName, match="names 6 models, reference:Google-TPU-v1, "):
             subject_of("reference:*TPU*")
 
     def test_imports_what_the_user_names(

@@ -15,6 +15,7 @@ from joulecheck.cli.findings import findings
 from joulecheck.cli.fuzz import fuzz
 from joulecheck.cli.models import models
 from joulecheck.cli.properties import properties
+from joulecheck.cli.rank import rank
 from joulecheck.cli.replay import replay
 from joulecheck.cli.settings import project_settings
 from joulecheck.errors import JoulecheckError
@@ -47,7 +48,7 @@ def app(context: click.Context) -> None:
     context.default_map = project_settings(context.command)
 
 
-for command in (adapter, explain, findings, fuzz, models, properties, replay):
+for command in (adapter, explain, findings, fuzz, models, properties, rank, replay):
     app.add_command(command)
 
 

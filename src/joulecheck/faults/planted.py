@@ -137,7 +137,7 @@ def _dropped_term(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate
 
 def _misplaced_layer(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     found = _sound(model, cases, scales)
-    swollen = found.through[Layer.SCRATCHPAD] + found.energy_terms["dram"]
+    swollen = found.through[Layer.SCRATCHPAD] + found.energy_terms[_far_term(model, found)]
     return attrs.evolve(found, through={**found.through, Layer.SCRATCHPAD: swollen})
 
 
@@ -146,13 +146,31 @@ def _roofline_minimum(model: LayeredModel, cases: Cases, scales: Scales) -> Esti
     return attrs.evolve(found, latency=np.minimum.reduce([*found.latency_terms.values()]))
 
 
-def _near_terms(model: LayeredModel) -> list[str]:
-    return [name for name, layer in model.layers.items() if layer is Layer.SCRATCHPAD]
+def _terms_of(model: LayeredModel, found: Estimate, layer: Layer) -> list[str]:
+    """The terms of a layer that this machine has."""
+    return [name for name in found.energy_terms if model.layers.get(name) is layer]
+
+
+def _far_term(model: LayeredModel, found: Estimate) -> str:
+    """The first term of DRAM, or of what stands for it on a machine without."""
+    return _terms_of(model, found, Layer.DRAM)[0]
+
+
+def _far_coefficient(model: LayeredModel) -> str:
+    """The first coefficient that moves a term of DRAM."""
+    return next(
+        name
+        for name, coefficient in model.coefficients.items()
+        if any(model.layers[term] is Layer.DRAM for term in coefficient.terms or ())
+    )
 
 
 def _flipped_sign(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     found = _sound(model, cases, scales)
-    flipped = {name: -found.energy_terms[name] for name in _near_terms(model)}
+    flipped = {
+        name: -found.energy_terms[name]
+        for name in _terms_of(model, found, Layer.SCRATCHPAD)
+    }
     terms = {**found.energy_terms, **flipped}
     energy = found.energy + 2 * total(flipped, len(cases))
     return attrs.evolve(found, energy=energy, energy_terms=terms)
@@ -194,15 +212,15 @@ def _int8_as_fp32(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate
 
 
 def _dead_coefficient(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    read = {name: f for name, f in scales.items() if name != "dram_energy"}
+    read = {name: f for name, f in scales.items() if name != _far_coefficient(model)}
     return _sound(model, cases, read)
 
 
 def _leaking_coefficient(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     found = _sound(model, cases, scales)
-    near = _near_terms(model)[0]
+    near = _terms_of(model, found, Layer.SCRATCHPAD)[0]
     before = found.energy_terms[near]
-    after = before * scales.get("dram_energy", 1.0)
+    after = before * scales.get(_far_coefficient(model), 1.0)
     terms = {**found.energy_terms, near: after}
     return attrs.evolve(found, energy=found.energy + after - before, energy_terms=terms)
 
@@ -286,10 +304,14 @@ FAULTS: Final[Mapping[str, Fault]] = {
         ),
         Fault("dear-int8", "INT8 costs eight times what it should", _dear_int8),
         Fault("int8-as-fp32", "INT8 is looked up as FP32", _int8_as_fp32),
-        Fault("dead-coefficient", "dram_energy is not read", _dead_coefficient),
+        Fault(
+            "dead-coefficient",
+            "the first energy coefficient of DRAM is not read",
+            _dead_coefficient,
+        ),
         Fault(
             "leaking-coefficient",
-            "dram_energy also scales the first SCRATCHPAD term",
+            "the first energy coefficient of DRAM also scales a SCRATCHPAD term",
             _leaking_coefficient,
         ),
         Fault(

@@ -9,10 +9,11 @@ from importlib.resources import files
 from typing import Any, Final
 
 import attrs
+from cattrs import Converter
 from cattrs.errors import BaseValidationError
 
 from joulecheck.coefficient import Coefficient, Provenance
-from joulecheck.errors import InvalidMachine
+from joulecheck.errors import InvalidMachine, UnknownName, did_you_mean
 from joulecheck.machine import Machine, Memory
 from joulecheck.structured import by_name, explained, strict_converter
 from joulecheck.workload import Precision
@@ -35,6 +36,25 @@ class Engine:
     macs_per_clock: int
     """Of one core, all ports together."""
     source: str
+    units: int | None = None
+    """How many of the machine's units have it; all, where absent."""
+
+
+@attrs.frozen
+class Tile:
+    """An output tile of a GEMM that one core computes, and how its operands are shared."""
+
+    rows: int
+    """M of it."""
+    columns: int
+    """N of it."""
+    group_rows: int
+    """M of the part of it whose operands are read from near memory together."""
+    group_columns: int
+    """N of that part."""
+    source: str
+    cluster_rows: int = 1
+    """Tiles one below the other whose common operand is sent to all of them at once."""
 
 
 @attrs.frozen
@@ -45,6 +65,25 @@ class CoefficientRow:
     unit: str
     source: str
     provenance: Provenance
+
+
+@attrs.frozen(kw_only=True)
+class OperatingPoint:
+    """Another clock and power at which a machine runs, and what changes with them.
+
+    The peaks and the rates of the memories on the chip go with the clock and the
+    units. An event costs the same energy: the supply is taken as nominal.
+    """
+
+    clock: float
+    """Hertz."""
+    units: int | None = None
+    """Where some of them are off."""
+    tdp: float | None = None
+    """Watt."""
+    memory_rate: float = 1.0
+    """That of the memories outside the chip, over the one that the file states."""
+    source: str
 
 
 @attrs.frozen(kw_only=True)
@@ -71,8 +110,13 @@ class MachineFile:
     """Operations a second; one MAC is two."""
     memories: Mapping[str, Memory]
     engines: tuple[Engine, ...] = ()
+    tiles: tuple[Tile, ...] = ()
+    vector: Mapping[Precision, int] = attrs.field(factory=dict)
+    """Elementwise results a clock of one core, where the engines do not tell."""
     coefficients: Mapping[str, CoefficientRow]
     sources: Mapping[str, str]
+    operating_points: Mapping[str, OperatingPoint] = attrs.field(factory=dict)
+    """By name; the file itself states one point in full."""
 
     @property
     def machine(self) -> Machine:
@@ -91,20 +135,57 @@ class MachineFile:
             sources=self.sources,
         )
 
+    def at(self, name: str) -> MachineFile:
+        """The machine at one of its operating points, called MACHINE@POINT.
+
+        Raises:
+            UnknownName: it has no such point.
+        """
+        if name not in self.operating_points:
+            known = did_you_mean(name, self.operating_points)
+            msg = f"{self.name} has no operating point {name!r}: {known}"
+            raise UnknownName(msg)
+        point = self.operating_points[name]
+        units = point.units or self.units
+        rate = units * point.clock / (self.units * self.clock)
+        return attrs.evolve(
+            self,
+            name=f"{self.name}@{name}",
+            units=units,
+            clock=point.clock,
+            tdp=point.tdp,
+            peak={precision: peak * rate for precision, peak in self.peak.items()},
+            memories={
+                key: _faster(memory, point.memory_rate if memory.homes else rate)
+                for key, memory in self.memories.items()
+            },
+            operating_points={},
+        )
+
     def coefficient(self, name: str, terms: frozenset[str]) -> Coefficient:
         """One of its coefficients, with the energy terms that a model says it moves."""
         row = self.coefficients[name]
         return Coefficient(name, row.value, row.unit, terms, row.source, row.provenance)
 
 
+def _faster(memory: Memory, rate: float) -> Memory:
+    if memory.bandwidth is None:
+        return memory
+    return attrs.evolve(memory, bandwidth=memory.bandwidth * rate)
+
+
 @cache
 def load_machine(name: str) -> MachineFile:
-    """The machine file of that name, validated.
+    """The machine file of that name, validated; NAME@POINT is one of its points.
 
     Raises:
+        UnknownName: it has no such point.
         InvalidMachine: a key is missing, unknown or of the wrong type, the format is
             not the one that this version reads, or the figures contradict each other.
     """
+    base, at, point = name.partition("@")
+    if at:
+        return load_machine(base).at(point)
     source = files("joulecheck.reference").joinpath("machines", f"{name}.toml")
     return parse_machine(source.read_text(encoding="utf-8"), name)
 
@@ -118,14 +199,20 @@ def parse_machine(text: str, name: str) -> MachineFile:
     try:
         data = tomllib.loads(text)
         _check_format(data, name)
-        made = strict_converter()
-        by_name(made, Precision)
-        loaded = made.structure(data, MachineFile)
+        loaded = _converter().structure(data, MachineFile)
     except (tomllib.TOMLDecodeError, BaseValidationError) as error:
         msg = f"machine file {name}: {explained(error)}"
         raise InvalidMachine(msg) from error
     _check_peaks(loaded)
     return loaded
+
+
+@cache
+def _converter() -> Converter:
+    """One for all files: what it generates for the classes takes longer than a file."""
+    made = strict_converter()
+    by_name(made, Precision)
+    return made
 
 
 def _check_format(data: Mapping[str, Any], name: str) -> None:
@@ -147,8 +234,8 @@ def _check_peaks(loaded: MachineFile) -> None:
         engines = [e for e in loaded.engines if e.precision is precision]
         if not engines:
             continue
-        per_clock = max(engine.macs_per_clock for engine in engines)
-        derived = 2 * loaded.units * per_clock * loaded.clock
+        per_clock = max(e.macs_per_clock * (e.units or loaded.units) for e in engines)
+        derived = 2 * per_clock * loaded.clock
         if abs(stated - derived) > PEAK_TOLERANCE * stated:
             msg = (
                 f"machine file {loaded.name}: peak {precision.name} must be units x "

@@ -1,4 +1,7 @@
-"""Stored-program machines: cores with SIMD or tile engines behind a cache hierarchy.
+"""Stored-program machines: cores with SIMD or tile engines behind local memories.
+
+CPUs with caches, and DSPs with scratchpads: each has the levels that its file states,
+from the core outwards, and the last one is outside the chip.
 
 Every operator runs as a blocked kernel. An instruction works on a tile of MACs; a
 strip is one row of such a tile, the grain at which work spreads over the cores.
@@ -15,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from itertools import pairwise
 from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -33,7 +37,10 @@ from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spill
 from joulecheck.workload.columns import PRECISIONS, Floats, tensor_bytes
 
 LEVELS: Final = ("l1", "l2", "l3", "dram")
-"""From the core outwards; the traffic of a level crosses from it towards the core."""
+"""All that a machine may have, from the core outwards: the first and the last always.
+
+The traffic of a level crosses from it towards the core.
+"""
 
 REGISTER_OPERANDS: Final = 3
 """Vector registers that a multiply-accumulate reads; it writes one."""
@@ -51,7 +58,7 @@ class Events(NamedTuple):
     register_writes: Floats
     """Bytes."""
     bytes: dict[str, Floats]
-    """Crossing each of `LEVELS`; the near ones carry at least what the far ones do."""
+    """Crossing each level; the near ones carry at least what the far ones do."""
 
 
 class Times(NamedTuple):
@@ -62,7 +69,7 @@ class Times(NamedTuple):
 
 
 class StoredProgramEnergyModel(LayeredModel):
-    """Energy and latency of a CPU.
+    """Energy and latency of a CPU or a DSP.
 
     Latency is the launch plus, operator by operator, the longest of the compute time
     and the time of each memory level: all of them overlap perfectly.
@@ -92,6 +99,11 @@ class StoredProgramEnergyModel(LayeredModel):
         "dram_energy": frozenset({"dram"}),
         "static_power": frozenset({"static"}),
     }
+
+    @cached_property
+    def levels(self) -> tuple[str, ...]:
+        """The memories of this machine, from the core outwards."""
+        return tuple(level for level in LEVELS if level in self.data.memories)
 
     @cached_property
     def _engines(self) -> list[Mapping[str, Floats]]:
@@ -149,7 +161,7 @@ class StoredProgramEnergyModel(LayeredModel):
             "pipeline": events.instructions * pipeline,
             "register": events.register_reads * e["register_read_energy"]
             + events.register_writes * e["register_write_energy"],
-            **{level: events.bytes[level] * e[f"{level}_energy"] for level in LEVELS},
+            **{lvl: events.bytes[lvl] * e[f"{lvl}_energy"] for lvl in self.levels},
             "static": latency * e["static_power"],
         }
 
@@ -168,11 +180,10 @@ class StoredProgramEnergyModel(LayeredModel):
         the price of bringing a byte from there.
         """
         alu, core = _inside(cases, events, e)
-        ends = {"l2": Layer.SCRATCHPAD, "l3": Layer.ON_CHIP, "dram": Layer.DRAM}
         found = {Layer.ALU: alu, Layer.REGISTER: core}
-        for end, layer in ends.items():
-            inner = LEVELS[: LEVELS.index(end) + 1]
-            found[layer] = core + _served(events.bytes, inner, e)
+        for reached, end in enumerate(self.levels, start=1):
+            inner = self.levels[:reached]
+            found[self.layers[end]] = core + _served(events.bytes, inner, e)
         found[Layer.STATIC] = found[Layer.DRAM] + e["static_power"] * latency
         return found
 
@@ -194,12 +205,12 @@ class StoredProgramEnergyModel(LayeredModel):
             instructions=sums(instructions),
             register_reads=sums(REGISTER_OPERANDS * simd_bytes * vectors),
             register_writes=sums(simd_bytes * vectors),
-            bytes={level: sums(crossing[level]) for level in LEVELS},
+            bytes={level: sums(crossing[level]) for level in self.levels},
         )
         ports = self.data.geometry["vector_ports"]
         vector_cycles = np.ceil(np.ceil(vector_ops) / self.data.units) / ports
         compute = np.where(is_gemm, cycles, vector_cycles) / self.data.clock
-        memories = {level: crossing[level] / self._bandwidth(level) for level in LEVELS}
+        memories = {lvl: crossing[lvl] / self._bandwidth(lvl) for lvl in self.levels}
         busy = np.maximum.reduce([compute, *memories.values()])
         times = Times(sums(compute), {level: sums(t) for level, t in memories.items()})
         return events, times, sums(busy) + self.data.launch
@@ -239,20 +250,23 @@ class StoredProgramEnergyModel(LayeredModel):
             b * ~ops.weight_is_internal,
             c * ~ops.output_is_internal,
         )
-        l3 = self._capacity("l3")
-        spill = 2 * spilled(c, l3) * ops.output_is_internal
+        *on_chip, home = self.levels
+        kept = self._capacity(on_chip[-1])
+        spill = 2 * spilled(c, kept) * ops.output_is_internal
         widths = Widths(
             bits / BITS_PER_BYTE,
             ops.per_operator(PARTIAL_SUM_BYTES[cases.precision]),
         )
         sizes = (ops.m, ops.n, ops.k)
-        dram = smooth_traffic(l3, *sizes, far, widths) + spill
-        outer = smooth_traffic(self._capacity("l2"), *sizes, near, widths)
-        outer = np.maximum(outer, dram)
-        inner = smooth_traffic(self._capacity("l1"), *sizes, near, widths)
-        inner = np.maximum(inner, outer)
-        core = np.maximum(self._micro_kernel(ops.m, ops.n, near, widths), inner)
-        return {"l1": core, "l2": inner, "l3": outer, "dram": dram}
+        crossing = {home: smooth_traffic(kept, *sizes, far, widths) + spill}
+        beyond = crossing[home]
+        for inner, level in reversed([*pairwise(on_chip)]):
+            traffic = smooth_traffic(self._capacity(inner), *sizes, near, widths)
+            beyond = np.maximum(traffic, beyond)
+            crossing[level] = beyond
+        core = self._micro_kernel(ops.m, ops.n, near, widths)
+        crossing[self.levels[0]] = np.maximum(core, beyond)
+        return crossing
 
     def _micro_kernel(
         self, m: Floats, n: Floats, operands: Operands, widths: Widths

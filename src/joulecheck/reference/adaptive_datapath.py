@@ -1,0 +1,141 @@
+"""Adaptive datapaths: hard macros wired into tiles by a configuration.
+
+FPGA overlays and coarse-grained reconfigurable arrays lay an operator out on tiles of
+multipliers. Operands reach them from scratchpads through programmable routing. Before
+a datapath runs, its configuration is loaded; the machine file declares for how many
+runs of an operator one configuration serves, and each run bears its part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, Final
+
+import numpy as np
+
+from joulecheck.case import Cases
+from joulecheck.coefficient import Layer
+from joulecheck.quantities import BITS_PER_BYTE, OPS_PER_MAC
+from joulecheck.reference.layered import PARTIAL_SUM_BYTES
+from joulecheck.reference.spatial import (
+    Prices,
+    SpatialModel,
+    Work,
+    cut,
+    levels,
+    moved_by,
+    served,
+    streamed,
+    tensors,
+)
+from joulecheck.workload import Precision
+from joulecheck.workload.columns import PRECISIONS, Floats
+
+FACTORS: Final = 2
+"""Operands that a macro latches for a MAC, besides the sum."""
+
+
+class AdaptiveDatapathEnergyModel(SpatialModel):
+    """Energy and latency of a machine that is configured for an operator.
+
+    Latency: see `SpatialModel`; a run's part of the configuration comes before it.
+    """
+
+    layers: ClassVar = {
+        "alu": Layer.ALU,
+        "macro": Layer.REGISTER,
+        "control": Layer.REGISTER,
+        "routing": Layer.REGISTER,
+        "scratchpad": Layer.SCRATCHPAD,
+        "network": Layer.ON_CHIP,
+        "configuration": Layer.ON_CHIP,
+        "dram": Layer.DRAM,
+        "static": Layer.STATIC,
+    }
+    moves: ClassVar = moved_by(
+        {
+            "alu": ("mac_energy", "op_energy"),
+            "macro": ("macro_energy",),
+            "control": ("tile_energy",),
+            "routing": ("routing_energy",),
+            "scratchpad": ("scratchpad_energy",),
+            "network": ("network_energy",),
+            "configuration": ("configuration_energy",),
+            "dram": ("dram_energy",),
+            "static": ("static_power",),
+        }
+    )
+
+    def _work(self, cases: Cases) -> Work:
+        ops = cases.operators
+        (engines,), moved = self._engines(cases), tensors(cases)
+        tiling = cut(ops, engines)
+        near, far = levels(
+            sum(streamed(moved, tiling), start=np.zeros(len(ops))),
+            ops,
+            moved,
+            self._capacity("scratchpad"),
+        )
+        loaded = np.full(len(ops), self._configuration)
+        latched = FACTORS * moved.widths.element + moved.widths.partial
+        events = {
+            "mac_energy": ops.macs,
+            "op_energy": ops.other_ops,
+            "macro_energy": ops.macs * latched,
+            "tile_energy": tiling.grains * tiling.steps,
+            "routing_energy": near,
+            "scratchpad_energy": near,
+            "network_energy": far,
+            "configuration_energy": loaded,
+            "dram_energy": far,
+        }
+        cycles = tiling.cycles + self._slots(ops, engines)
+        busy = {
+            "tiles": cycles / self.data.clock,
+            "scratchpad": near / self._bandwidth("scratchpad"),
+            "dram": far / self._bandwidth("dram"),
+        }
+        return Work(events, busy, {"loading": loaded / self._bandwidth("configuration")})
+
+    @property
+    def _configuration(self) -> float:
+        """Bytes of a configuration that one run of an operator bears."""
+        geometry = self.data.geometry
+        return geometry["configuration_bytes"] / geometry["runs_per_configuration"]
+
+    def _priced(self, counts: Mapping[str, Floats], price: Prices) -> Floats | float:
+        """Joule by macros, by tile steps, by source of a byte, and by configuration.
+
+        Not a sum of the terms. A MAC in a macro costs its arithmetic and what it
+        latches; a byte costs the way from the memory that serves it to the macros,
+        routing last: see `served`; a run costs its part of a configuration.
+        """
+        width = FACTORS * price.element + price.partial
+        macro = price("mac_energy") + width * price("macro_energy")
+        inner = price("routing_energy") + price("scratchpad_energy")
+        outer = price("network_energy") + price("dram_energy")
+        fetched = served(
+            [counts["scratchpad_energy"], counts["dram_energy"]], [inner, outer]
+        )
+        operators = counts["configuration_energy"] / self._configuration
+        run = self._configuration * price("configuration_energy")
+        return (
+            counts["mac_energy"] * macro
+            + counts["op_energy"] * price("op_energy")
+            + counts["tile_energy"] * price("tile_energy")
+            + fetched
+            + operators * run
+            + counts["static_power"] * price("static_power")
+        )
+
+    def _power(self, precision: Precision, e: Mapping[str, float]) -> Iterator[float]:
+        macs = self.data.peak[precision] / OPS_PER_MAC
+        partial = float(PARTIAL_SUM_BYTES[PRECISIONS.index(precision)])
+        latched = FACTORS * precision.bits / BITS_PER_BYTE + partial
+        (engine,) = (x for x in self.data.engines if x.precision is precision)
+        steps = macs / (engine.rows * engine.columns * engine.depth)
+        yield macs * latched * e["macro_energy"] + steps * e["tile_energy"]
+        inner = e["routing_energy"] + e["scratchpad_energy"]
+        yield self._bandwidth("scratchpad") * inner
+        yield self._bandwidth("dram") * (e["network_energy"] + e["dram_energy"])
+        yield self._bandwidth("configuration") * e["configuration_energy"]

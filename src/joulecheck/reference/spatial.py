@@ -1,0 +1,348 @@
+"""What the spatial classes share: events with a price each, tiles, levels of memory.
+
+A model of these classes counts events. Each event has one price, the coefficient of
+the same name, and each price belongs to one energy term. Work spreads over units that
+hold an engine: a tile of rows x columns results, `depth` products a step. Traffic of
+the innermost level follows from such tiles with whole passes, that of the levels
+outside from smooth closed forms of their capacities (`traffic`).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import takewhile
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from joulecheck.case import Cases
+from joulecheck.coefficient import Layer
+from joulecheck.estimate import Estimate
+from joulecheck.model import UNSCALED, Scales
+from joulecheck.quantities import BITS_PER_BYTE, OPS_PER_MAC
+from joulecheck.reference.layered import (
+    PARTIAL_SUM_BYTES,
+    Coefficients,
+    LayeredModel,
+)
+from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
+from joulecheck.workload import Precision
+from joulecheck.workload.columns import (
+    PRECISIONS,
+    Floats,
+    OperatorColumns,
+    tensor_bytes,
+)
+
+BY_PRECISION: Final = ("mac_energy", "op_energy")
+"""The prices that a machine file states once a precision."""
+
+
+def moved_by(owners: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:
+    """The term of each coefficient, from the coefficients of each term."""
+    return {name: frozenset({term}) for term, names in owners.items() for name in names}
+
+
+class Engines(NamedTuple):
+    """The engine that each operator runs on, all (ops,)."""
+
+    rows: Floats
+    columns: Floats
+    depth: Floats
+    rate: Floats
+    """MACs a clock of one unit."""
+    units: Floats
+    """How many units have it."""
+
+
+class Tiling(NamedTuple):
+    """A GEMM cut into tiles of its engine, all (ops,) and 0 without MACs."""
+
+    down: Floats
+    """ceil(M / rows): times that the weights are read."""
+    across: Floats
+    """ceil(N / columns): times that the inputs are read."""
+    steps: Floats
+    """ceil(K / depth)."""
+    grains: Floats
+    """Tiles of results of all instances: what spreads over the units."""
+    cycles: Floats
+
+
+def cut(ops: OperatorColumns, engines: Engines) -> Tiling:
+    """The tiles of each operator; every unit works on a tile of results of its own.
+
+    Cycles: ceil(grains / units) rounds of `steps` steps, and a step takes as long as
+    its rows x columns x depth MACs at the unit's rate.
+    """
+    is_gemm = ops.macs > 0
+    down, across = np.ceil(ops.m / engines.rows), np.ceil(ops.n / engines.columns)
+    steps = np.ceil(ops.k / engines.depth)
+    grains = ops.instances * down * across
+    step = engines.rows * engines.columns * engines.depth / engines.rate
+    cycles = np.ceil(grains / engines.units) * steps * step
+    return Tiling(*(x * is_gemm for x in (down, across, steps, grains, cycles)))
+
+
+class Tensors(NamedTuple):
+    """The operands of each operator in bytes, (ops,)."""
+
+    near: Operands
+    """Wherever they come from; all activation inputs together."""
+    far: Operands
+    """Of these, what crosses the edge of the chip even if everything fits."""
+    internal: Floats
+    """Results that a later operator reads."""
+    widths: Widths
+    expanded: Floats
+    """Inputs as the arithmetic sees them: of M x K elements, overlaps repeated."""
+
+
+def tensors(cases: Cases) -> Tensors:
+    """Bytes of the operands of a batch."""
+    ops = cases.operators
+    bits = ops.per_operator(cases.bits)
+    widths = Widths(
+        bits / BITS_PER_BYTE, ops.per_operator(PARTIAL_SUM_BYTES[cases.precision])
+    )
+    a = tensor_bytes(ops.input_elements, bits)
+    b = tensor_bytes(ops.weight_elements, bits)
+    c = tensor_bytes(ops.output_elements, bits)
+    inputs = a * (ops.external_inputs + ops.internal_inputs)
+    expanded = ops.instances * ops.m * ops.k * widths.element
+    return Tensors(
+        near=Operands(inputs, b, c),
+        far=Operands(
+            a * ops.external_inputs,
+            b * ~ops.weight_is_internal,
+            c * ~ops.output_is_internal,
+        ),
+        internal=c * ops.output_is_internal,
+        widths=widths,
+        expanded=np.where(ops.macs > 0, expanded, inputs),
+    )
+
+
+def streamed(moved: Tensors, tiling: Tiling) -> Operands:
+    """Bytes between the engines and the memory next to them, by operand.
+
+    Inputs pass once for every column of tiles, weights once for every row of them.
+    """
+    return Operands(
+        moved.expanded * np.maximum(1, tiling.across),
+        moved.near.b * np.maximum(1, tiling.down),
+        moved.near.c,
+    )
+
+
+def levels(
+    innermost: Floats, ops: OperatorColumns, moved: Tensors, capacities: Sequence[float]
+) -> list[Floats]:
+    """Bytes that cross each level, from the innermost to the edge of the chip.
+
+    Args:
+        innermost: bytes next to the engines.
+        ops: the operators.
+        moved: their operands.
+        capacities: of the memories between, from near to far. An intermediate that
+            exceeds the last one leaves the chip and returns.
+    """
+    sizes = (ops.m, ops.n, ops.k)
+    *between, last = capacities
+    far = smooth_traffic(last, *sizes, moved.far, moved.widths)
+    found = [far + 2 * spilled(moved.internal, last)]
+    for capacity in reversed(between):
+        crossing = smooth_traffic(capacity, *sizes, moved.near, moved.widths)
+        found.append(np.maximum(crossing, found[-1]))
+    found.append(np.maximum(innermost, found[-1]))
+    return found[::-1]
+
+
+class Work(NamedTuple):
+    """What a batch asks of a machine, operator by operator."""
+
+    events: dict[str, Floats]
+    """Counts by the coefficient that prices them, each (ops,)."""
+    busy: dict[str, Floats]
+    """Seconds of each resource, (ops,); within an operator they overlap."""
+    before: dict[str, Floats]
+    """Seconds that pass before an operator starts, (ops,)."""
+
+
+class Prices:
+    """The coefficients of a batch, free where they lie beyond a layer.
+
+    `element` and `partial` are the bytes of an element and of a partial sum, (cases,).
+    """
+
+    def __init__(
+        self, layers: Mapping[str, Layer], e: Coefficients, cases: Cases, outermost: Layer
+    ) -> None:
+        """Charge for everything up to and with `outermost`.
+
+        Args:
+            layers: of each coefficient.
+            e: the values.
+            cases: whose precisions decide some of them.
+            outermost: the last layer that costs anything.
+        """
+        self.element: Floats = cases.bits / BITS_PER_BYTE
+        self.partial = PARTIAL_SUM_BYTES[cases.precision]
+        self._layers = layers
+        self._e = e
+        self._precision = cases.precision
+        self._charged = {*takewhile(lambda x: x is not outermost, Layer), outermost}
+
+    def __call__(self, name: str) -> Floats | float:
+        """The price `name`, or 0."""
+        if self._layers[name] not in self._charged:
+            return 0.0
+        if name in BY_PRECISION:
+            return self._e.by_precision(name, self._precision)
+        return self._e[name]
+
+
+class SpatialModel(LayeredModel):
+    """A model that counts events with a price each.
+
+    Latency is the launch plus, operator by operator, what comes before it and the
+    longest of its resources: all of them overlap perfectly.
+    """
+
+    def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
+        """Answer a batch with arrays, one entry a case."""
+        e = Coefficients(self.coefficients, scales)
+        latency_terms, counts = self._counted(cases)
+        prices = {
+            layer: Prices(self._layer_of, e, cases, layer)
+            for layer in dict.fromkeys(self.layers.values())
+        }
+        through = {
+            layer: np.asarray(self._priced(counts, price))
+            for layer, price in prices.items()
+        }
+        latency = counts["static_power"]
+        return Estimate(
+            energy=through[Layer.STATIC],
+            latency=latency,
+            utilisation=cases.ops / (latency * self.peak[cases.precision]),
+            energy_terms=self._terms(counts, prices[Layer.STATIC]),
+            latency_terms=latency_terms,
+            through=through,
+        )
+
+    @abstractmethod
+    def _work(self, cases: Cases) -> Work:
+        """Count the events and the time of a batch."""
+
+    @abstractmethod
+    def _priced(self, counts: Mapping[str, Floats], price: Prices) -> Floats | float:
+        """Joule of all events at these prices, on a path of its own."""
+
+    @abstractmethod
+    def _power(self, precision: Precision, e: Mapping[str, float]) -> Iterable[float]:
+        """Watt of each event at its greatest rate, without arithmetic and static power.
+
+        Args:
+            precision: of the work.
+            e: the values of the coefficients.
+        """
+
+    def power_bound(self, precision: Precision) -> float:
+        """Watt if everything that can happen at once happens at its greatest rate.
+
+        A unit spends a slot on a MAC or on another operation, never on both.
+        """
+        e = {name: row.value for name, row in self.data.coefficients.items()}
+        dearest = max(e[f"{stem}.{precision.name}"] for stem in BY_PRECISION)
+        slots = self.data.peak[precision] / OPS_PER_MAC
+        return e["static_power"] + slots * dearest + sum(self._power(precision, e))
+
+    @cached_property
+    def _layer_of(self) -> dict[str, Layer]:
+        """The layer of each coefficient."""
+        return {name: self.layers[min(terms)] for name, terms in self.moves.items()}
+
+    def _counted(self, cases: Cases) -> tuple[dict[str, Floats], dict[str, Floats]]:
+        """Seconds by term and counts by price, each (cases,)."""
+        ops = cases.operators
+        work = self._work(cases)
+        longest = np.maximum.reduce(list(work.busy.values()))
+        spent = sum(work.before.values(), start=longest)
+        launch = np.full(len(cases), self.data.launch)
+        terms = {name: ops.per_case(t) for name, t in {**work.before, **work.busy}.items()}
+        counts = {name: ops.per_case(count) for name, count in work.events.items()}
+        counts["static_power"] = ops.per_case(spent) + launch
+        return {**terms, "launch": launch}, counts
+
+    def _terms(self, counts: Mapping[str, Floats], price: Prices) -> dict[str, Floats]:
+        """Joule by term: each event times its price."""
+        found: dict[str, Floats] = {}
+        for name, count in counts.items():
+            (term,) = self.moves[name]
+            found[term] = found.get(term, np.zeros(1)) + count * price(name)
+        return found
+
+    @cached_property
+    def _engine_tables(self) -> list[Floats]:
+        """By rank (the first engine of each precision, the second, ...): its fields.
+
+        Each is (5, precisions); a precision with fewer engines repeats its last.
+        """
+        found: list[Floats] = []
+        seen: Counter[Precision] = Counter()
+        for engine in self.data.engines:
+            rank, column = seen[engine.precision], PRECISIONS.index(engine.precision)
+            if rank == len(found):
+                blank = np.full((len(Engines._fields), len(PRECISIONS)), np.nan)
+                found.append(found[-1].copy() if found else blank)
+            tile = (engine.rows, engine.columns, engine.depth)
+            units = engine.units or self.data.units
+            for table in found[rank:]:
+                table[:, column] = (*tile, engine.macs_per_clock, units)
+            seen[engine.precision] += 1
+        return found
+
+    def _engines(self, cases: Cases) -> list[Engines]:
+        """The engines of each operator, by rank."""
+        per_operator = cases.operators.per_operator
+        return [
+            Engines(*map(per_operator, table[:, cases.precision]))
+            for table in self._engine_tables
+        ]
+
+    def _slots(self, ops: OperatorColumns, engines: Engines) -> Floats:
+        """Cycles of the operations that are no MACs: each takes the slot of one."""
+        slots: Floats = ops.other_ops / (engines.rate * engines.units)
+        return slots
+
+    def _capacity(self, *names: str) -> list[float]:
+        """Bytes of each of these memories, all its parts together."""
+        found = [self.data.memories[name].capacity for name in names]
+        return [float(capacity) for capacity in found if capacity is not None]
+
+    def _bandwidth(self, name: str) -> float:
+        bandwidth = self.data.memories[name].bandwidth
+        assert bandwidth is not None  # noqa: S101 - machine files state it
+        return bandwidth
+
+
+def served(crossing: Sequence[Floats], prices: Sequence[Floats | float]) -> Floats:
+    """Joule of bringing each byte from the level that serves it.
+
+    A byte that level l serves crosses all levels inside it too, so that
+
+        sum_l Q_l e_l = sum_l (Q_l - Q_(l+1)) (e_1 + ... + e_l)
+
+    (summation by parts), with Q_l the bytes across level l, from near to far.
+    """
+    energy = np.zeros(len(crossing[0]))
+    price: Floats | float = 0.0
+    beyond = [*crossing[1:], np.zeros(len(crossing[0]))]
+    for here, further, own in zip(crossing, beyond, prices, strict=True):
+        price = price + own
+        energy = energy + (here - further) * price
+    return energy

@@ -1,0 +1,175 @@
+"""Spatially partitioned machines: a network laid out over partitions of a chip.
+
+Each operator occupies partitions that keep its weights in their own memory, and its
+results cross to the partitions of the next one over a mesh. Weights that exceed the
+memories are loaded in contexts: all partitions load a part of them, the inputs pass,
+and a barrier ends the context. Nothing else is fetched twice. The memories of all
+partitions act as one, for weights and for activations alike, which is optimistic where
+an operator needs much of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, Final
+
+import numpy as np
+
+from joulecheck.case import Cases
+from joulecheck.coefficient import Layer
+from joulecheck.quantities import OPS_PER_MAC
+from joulecheck.reference.layered import PARTIAL_SUM_BYTES
+from joulecheck.reference.spatial import (
+    Prices,
+    SpatialModel,
+    Tensors,
+    Work,
+    cut,
+    moved_by,
+    streamed,
+    tensors,
+)
+from joulecheck.reference.traffic import spilled
+from joulecheck.workload import Precision
+from joulecheck.workload.columns import PRECISIONS, Floats
+
+MEAN_DISTANCE: Final = 1 / 3
+"""Between two random points of a line, as a share of its length."""
+
+HOMES: Final = ("ingress", "egress", "dram")
+"""The edges of the chip that a machine may have."""
+
+
+class SpatialPartitionEnergyModel(SpatialModel):
+    """Energy and latency of a partitioned machine.
+
+    An input goes to every partition that holds columns of its weights, over a tree of
+    as many links; a result goes to a partition at the mean distance of the mesh.
+    Latency: see `SpatialModel`; barriers come before an operator.
+    """
+
+    layers: ClassVar = {
+        "alu": Layer.ALU,
+        "engine": Layer.REGISTER,
+        "barrier": Layer.REGISTER,
+        "local": Layer.SCRATCHPAD,
+        "crossing": Layer.ON_CHIP,
+        "mesh": Layer.ON_CHIP,
+        "ingress": Layer.DRAM,
+        "egress": Layer.DRAM,
+        "dram": Layer.DRAM,
+        "static": Layer.STATIC,
+    }
+    moves: ClassVar = moved_by(
+        {
+            "alu": ("mac_energy", "op_energy"),
+            "engine": ("latch_energy", "accumulation_energy"),
+            "barrier": ("barrier_energy",),
+            "local": ("local_energy",),
+            "crossing": ("crossing_energy",),
+            "mesh": ("hop_energy",),
+            "ingress": ("ingress_energy",),
+            "egress": ("egress_energy",),
+            "dram": ("dram_energy",),
+            "static": ("static_power",),
+        }
+    )
+
+    def _work(self, cases: Cases) -> Work:
+        ops = cases.operators
+        (engines,), moved = self._engines(cases), tensors(cases)
+        tiling = cut(ops, engines)
+        passing = streamed(moved, tiling)
+        contexts = np.maximum(1, moved.near.b / self._memory)
+        used = np.clip(tiling.grains, 1, engines.units)
+        copies = moved.near.a * np.clip(tiling.across, 1, engines.units)
+        far = self._far(moved, contexts)
+        events = {
+            "mac_energy": ops.macs,
+            "op_energy": ops.other_ops,
+            "latch_energy": passing.a + passing.b,
+            "accumulation_energy": ops.macs / engines.depth * moved.widths.partial,
+            "barrier_energy": used * contexts,
+            "local_energy": passing.a + passing.b + passing.c,
+            "crossing_energy": copies + moved.near.c,
+            "hop_energy": copies + moved.near.c * self._distance,
+            **{f"{home}_energy": crossing for home, crossing in far.items()},
+        }
+        cycles = tiling.cycles + self._slots(ops, engines)
+        busy = {
+            "engine": cycles / self.data.clock,
+            "local": events["local_energy"] / self._bandwidth("local"),
+            "mesh": events["hop_energy"] / self._bandwidth("mesh"),
+            **{home: crossing / self._bandwidth(home) for home, crossing in far.items()},
+        }
+        return Work(events, busy, {"barrier": contexts * self._barrier_time})
+
+    @property
+    def _memory(self) -> float:
+        """Bytes of the memories of all partitions."""
+        return self._capacity("local")[0]
+
+    @property
+    def _distance(self) -> float:
+        """Mean links between two partitions of the mesh."""
+        geometry = self.data.geometry
+        return MEAN_DISTANCE * (geometry["mesh_rows"] + geometry["mesh_columns"])
+
+    @property
+    def _barrier_time(self) -> float:
+        return self.data.geometry["barrier_cycles"] / self.data.clock
+
+    def _far(self, moved: Tensors, contexts: Floats) -> dict[str, Floats]:
+        """Bytes across each edge of the chip, by the homes of the operands.
+
+        Inputs return for every context. An intermediate that exceeds the memories
+        leaves where results do and returns where inputs do.
+        """
+        spill = spilled(moved.internal, self._memory)
+        by_operand = {
+            "input": moved.far.a * contexts + spill,
+            "weight": moved.far.b,
+            "output": moved.far.c + spill,
+        }
+        memories = self.data.memories
+        return {
+            home: np.asarray(sum(by_operand[o] for o in sorted(memories[home].homes)))
+            for home in HOMES
+            if home in memories
+        }
+
+    def _priced(self, counts: Mapping[str, Floats], price: Prices) -> Floats | float:
+        """Joule by what computes, by what travels between partitions, and by edge.
+
+        Not a sum of the terms. An operation costs its share of all that its engine
+        latches, adds up and reads; a byte that leaves a partition costs the two ports
+        and its mean number of links; a byte at the edge costs its home.
+        """
+        work = np.maximum(counts["mac_energy"] + counts["op_energy"], 1)
+        share = counts["mac_energy"] / work
+        slot = share * price("mac_energy") + counts["op_energy"] / work * price("op_energy")
+        for name in ("latch_energy", "accumulation_energy", "local_energy"):
+            slot = slot + counts[name] / work * price(name)
+        links = counts["hop_energy"] / counts["crossing_energy"]
+        trip = price("crossing_energy") + links * price("hop_energy")
+        edges = [f"{home}_energy" for home in HOMES if home in self.data.memories]
+        outside = sum(counts[edge] * price(edge) for edge in edges)
+        return (
+            work * slot
+            + counts["crossing_energy"] * trip
+            + counts["barrier_energy"] * price("barrier_energy")
+            + outside
+            + counts["static_power"] * price("static_power")
+        )
+
+    def _power(self, precision: Precision, e: Mapping[str, float]) -> Iterator[float]:
+        partial = float(PARTIAL_SUM_BYTES[PRECISIONS.index(precision)])
+        depth = max(x.depth for x in self.data.engines if x.precision is precision)
+        sums = self.data.peak[precision] / OPS_PER_MAC / depth
+        yield sums * partial * e["accumulation_energy"]
+        yield self._bandwidth("local") * (e["local_energy"] + e["latch_energy"])
+        yield self._bandwidth("mesh") * (e["hop_energy"] + e["crossing_energy"])
+        yield self.data.units / self._barrier_time * e["barrier_energy"]
+        for home in HOMES:
+            if home in self.data.memories:
+                yield self._bandwidth(home) * e[f"{home}_energy"]
