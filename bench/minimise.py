@@ -137,7 +137,7 @@ def one_a_class() -> list[str]:
 
 
 def planted_faults() -> Iterator[Timed]:
-    """Each fault on a machine of each class, searched for with the laws that must catch it."""
+    """Each fault on a machine a class, searched for with the laws that must catch it."""
     for machine, law in product(one_a_class(), installed().values()):
         model = registered("reference", machine)
         faulty = inject(model, FAULTS[law.planted.fault])
