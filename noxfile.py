@@ -117,7 +117,7 @@ def adapters(session: nox.Session) -> None:
     )  # fmt: skip
     session.run("python", "docs/found/check.py", str(report))
     session.run("joulecheck", "replay", "--only", "nn-dataflow:*")
-    session.run("pytest", "-q", "tests/test_adapter_nn_dataflow.py")
+    session.run("pytest", "-q", "tests/test_adapter_nn_dataflow.py", "tests/test_found.py")
 
 
 @nox.session
