@@ -67,6 +67,7 @@ def stored(  # noqa: PLR0913 - a finding has many sides
 @pytest.fixture
 def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Replays findings in a folder with a module of models in it."""
+    pytester.makeini("[pytest]\n")  # a project of its own, wherever the folder lies
     pytester.makepyfile(npus=NPU)
     monkeypatch.syspath_prepend(pytester.path)
 
