@@ -124,7 +124,7 @@ def by_hand(model: Subject, case: Case) -> None:
     answer = model.model.estimate(case)
     energy = float(answer.energy)  # type: ignore[arg-type]  # a float for one case
     terms = float(sum(answer.energy_terms.values()))  # type: ignore[arg-type]  # likewise
-    assert abs(terms - energy) <= TOLERANCE * max(abs(terms), abs(energy))  # noqa: S101
+    assert abs(terms - energy) <= TOLERANCE * max(abs(terms), abs(energy))  # noqa: S101 - the law
 
 
 def loop_rate(encoding: Loop, check: Check) -> float:
