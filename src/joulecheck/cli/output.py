@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import StringIO
 from pathlib import Path
 from typing import Final
 
@@ -17,10 +18,8 @@ PIPE_WIDTH: Final = 100
 """Columns where no terminal says how many there are."""
 
 
-def console(file: Path | None = None, *, stderr: bool = False) -> Console:
-    """A console on standard output or error, or on a file. Obeys NO_COLOR."""
-    if file is not None:
-        return Console(file=file.open("w", encoding="utf-8"), width=PIPE_WIDTH)
+def console(*, stderr: bool = False) -> Console:
+    """A console on standard output or error. Obeys NO_COLOR."""
     made = Console(stderr=stderr)
     if not made.is_terminal and "COLUMNS" not in os.environ:
         made = Console(stderr=stderr, width=PIPE_WIDTH)
@@ -51,7 +50,6 @@ def recorded(file: Path | None) -> Iterator[Console]:
     if file is None:
         yield console()
         return
-    made = Console(record=True, width=PIPE_WIDTH, file=open(os.devnull, "w"))  # noqa: PTH123, SIM115 - a sink
+    made = Console(record=True, width=PIPE_WIDTH, file=StringIO())
     yield made
     write_text(made.export_text(), file)
-    made.file.close()
