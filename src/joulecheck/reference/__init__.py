@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from joulecheck.reference.adaptive_datapath import AdaptiveDatapathEnergyModel
+from joulecheck.reference.cluster import ClusterEnergyModel, cluster_of, is_cluster
 from joulecheck.reference.data_flow_machine import DataFlowMachineEnergyModel
 from joulecheck.reference.data_parallel import DataParallelEnergyModel
 from joulecheck.reference.domain_flow import (
@@ -28,6 +29,7 @@ __all__ = [
     "MACHINES",
     "MODELS",
     "AdaptiveDatapathEnergyModel",
+    "ClusterEnergyModel",
     "DataFlowMachineEnergyModel",
     "DataParallelEnergyModel",
     "DomainFlowEnergyModel",
@@ -111,10 +113,15 @@ MACHINES: Final = (
 def load_model(name: str) -> LayeredModel:
     """The model of one machine, or of one at an operating point, as NAME@POINT.
 
+    NAME@8xN, or NAME@POINT@8xN, is a cluster of 8 that splits operators along N.
+
     Raises:
         InvalidMachine: its file breaks a rule.
-        UnknownName: it has no such operating point.
+        UnknownName: it has no such operating point, or joins no such clusters.
     """
+    base, at, suffix = name.rpartition("@")
+    if at and is_cluster(suffix):
+        return cluster_of(load_model(base), suffix)
     data = load_machine(name)
     return ENERGY_MODELS[data.architecture](data)
 

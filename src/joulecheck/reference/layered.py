@@ -68,7 +68,6 @@ class LayeredModel(ABC):
     Subclasses count events and time; the scalar path is a batch of one.
     """
 
-    layers: ClassVar[Mapping[str, Layer]]
     moves: ClassVar[Mapping[str, frozenset[str]]]
     """The energy terms that each coefficient moves; `mac_energy` stands for all its
     precisions."""
@@ -80,6 +79,11 @@ class LayeredModel(ABC):
         self.name = data.name
         self.data = data
         self.precisions = frozenset(data.peak)
+
+    @property
+    @abstractmethod
+    def layers(self) -> Mapping[str, Layer]:
+        """The layer of each energy term."""
 
     @cached_property
     def machine(self) -> Machine:

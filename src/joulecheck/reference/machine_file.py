@@ -68,6 +68,22 @@ class CoefficientRow:
 
 
 @attrs.frozen(kw_only=True)
+class Link:
+    """How equal chips of a machine reach each other, in a ring."""
+
+    bandwidth: float
+    """Byte a second that a chip sends to the next one."""
+    latency: float
+    """Second that a step of a ring takes beside its bytes."""
+    chips: int
+    """How many it joins at most."""
+    energy: CoefficientRow
+    """Of a byte from one chip to the next, at both ends."""
+    sources: Mapping[str, str]
+    """Where the other figures come from, by figure."""
+
+
+@attrs.frozen(kw_only=True)
 class OperatingPoint:
     """Another clock and power at which a machine runs, and what changes with them.
 
@@ -115,6 +131,8 @@ class MachineFile:
     """Elementwise results a clock of one core, where the engines do not tell."""
     coefficients: Mapping[str, CoefficientRow]
     sources: Mapping[str, str]
+    link: Link | None = None
+    """Absent where the chips of a machine do not work together."""
     operating_points: Mapping[str, OperatingPoint] = attrs.field(factory=dict)
     """By name; the file itself states one point in full."""
 
@@ -204,6 +222,7 @@ def parse_machine(text: str, name: str) -> MachineFile:
         msg = f"machine file {name}: {explained(error)}"
         raise InvalidMachine(msg) from error
     _check_peaks(loaded)
+    _check_link(loaded)
     return loaded
 
 
@@ -242,3 +261,21 @@ def _check_peaks(loaded: MachineFile) -> None:
                 f"ops a clock x clock = {derived:.4g} op/s within 2 %, got {stated:.4g}"
             )
             raise InvalidMachine(msg)
+
+
+def _check_link(loaded: MachineFile) -> None:
+    """Hold static power and a link that is never idle to the thermal design power.
+
+    Chips compute and send in turns, so that their arithmetic does not add to it.
+    """
+    link = loaded.link
+    if link is None or loaded.tdp is None:
+        return
+    power = loaded.idle_power + link.bandwidth * link.energy.value
+    if power > loaded.tdp:
+        msg = (
+            f"machine file {loaded.name}: idle power and link bandwidth x energy must stay "
+            f"within its tdp of {loaded.tdp:g} W, got {power:.4g} W: correct one of them "
+            f"from its source"
+        )
+        raise InvalidMachine(msg)
