@@ -3,8 +3,9 @@
 An operator is the GEMM M x N x K that it amounts to. Along M each chip takes rows: batch
 and positions. Along N it takes columns, the filters of a convolution, and along K a part
 of the reduction, the channels. The groups of a convolution belong to its filters and
-channels and are dealt out whole, as long as there is one for every chip; the batch of a
-product of two activations stays whole. An elementwise function is split evenly.
+channels and are dealt out whole; of more chips than groups, each group gets equally many.
+The batch of a product of two activations stays whole. An elementwise function is split
+evenly.
 
 All chips run the same program, that of the largest share: its shape is rounded up, and
 what lies beyond the edge costs time and instructions. Operations and tensors are even
@@ -49,43 +50,55 @@ def shard(ops: OperatorColumns, chips: int, along: Along) -> OperatorColumns:
     """The operators of a chip with the largest share."""
     if chips == 1:
         return ops
-    one = np.ones(len(ops))
-    groups = (
-        np.where(ops.kind == CONV2D, ops.instances, one) if along is not Along.M else one
+    split = _rows(ops, chips) if along is Along.M else _groups(ops, chips, along)
+    return attrs.evolve(
+        split,
+        macs=_share(ops.macs, chips),
+        other_ops=_share(ops.other_ops, chips),
     )
-    dealt = np.minimum(groups, chips)
-    elementwise = ops.kind == ELEMENTWISE
 
-    def share(size: Floats, parts: Floats | int) -> Floats:
-        rounded: Floats = np.ceil(size / parts)
-        return rounded
 
-    def side(size: Floats) -> Floats:
-        """Of the part of a dimension that one chip takes in each of its groups."""
-        return np.minimum(size, share(groups * size, chips))
+def _share(whole: Floats, parts: Floats | int) -> Floats:
+    rounded: Floats = np.ceil(whole / parts)
+    return rounded
 
-    def but_elementwise(parts: Floats) -> Floats:
-        return np.where(elementwise, chips, parts)
 
-    inputs = but_elementwise(dealt) if along is Along.N else chips
-    outputs = but_elementwise(dealt) if along is Along.K else chips
+def _rows(ops: OperatorColumns, chips: int) -> OperatorColumns:
     return attrs.evolve(
         ops,
-        instances=ops.instances / groups * share(groups, chips),
-        m=share(ops.m, but_elementwise(one) if along is not Along.M else chips),
-        n=side(ops.n) if along is Along.N else ops.n,
-        k=side(ops.k) if along is Along.K else ops.k,
-        macs=share(ops.macs, chips),
-        other_ops=share(ops.other_ops, chips),
-        input_elements=share(ops.input_elements, inputs),
-        touched_elements=share(ops.touched_elements, inputs),
-        weight_elements=share(ops.weight_elements, 1 if along is Along.M else chips),
-        output_elements=share(ops.output_elements, outputs),
+        m=_share(ops.m, chips),
+        input_elements=_share(ops.input_elements, chips),
+        touched_elements=_share(ops.touched_elements, chips),
+        output_elements=_share(ops.output_elements, chips),
+    )
+
+
+def _groups(ops: OperatorColumns, chips: int, along: Along) -> OperatorColumns:
+    """Groups of a convolution, and within each its columns or its reduction.
+
+    Along N a chip reads the inputs of its groups, along K it has sums of all their
+    results. Anything but a convolution is one group.
+    """
+    elementwise = ops.kind == ELEMENTWISE
+    groups = np.where(ops.kind == CONV2D, ops.instances, 1.0)
+    within = np.maximum(1.0, np.floor(chips / groups))
+    own = np.where(elementwise, float(chips), np.minimum(groups, chips))
+    inputs, outputs = (own, chips) if along is Along.N else (chips, own)
+    return attrs.evolve(
+        ops,
+        instances=ops.instances / groups * _share(groups, chips),
+        m=np.where(elementwise, _share(ops.m, chips), ops.m),
+        n=_share(ops.n, within) if along is Along.N else ops.n,
+        k=_share(ops.k, within) if along is Along.K else ops.k,
+        input_elements=_share(ops.input_elements, inputs),
+        touched_elements=_share(ops.touched_elements, inputs),
+        weight_elements=_share(ops.weight_elements, chips),
+        output_elements=_share(ops.output_elements, outputs),
     )
 
 
 def exchanged(cases: Cases, along: Along) -> Floats:
-    """(ops,) bytes of the results that each chip lacks a part of: V of the collectives.
+    """(ops,) bytes of the results that each chip has a part of, or partial sums of.
 
     Gathered results have the width of an element, reduced ones that of a sum.
     """
