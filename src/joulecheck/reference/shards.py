@@ -7,9 +7,9 @@ channels and are dealt out whole; of more chips than groups, each group gets equ
 The batch of a product of two activations stays whole. An elementwise function is split
 evenly.
 
-All chips run the same program, that of the largest share: its shape is rounded up, and
-what lies beyond the edge costs time and instructions. Operations and tensors are even
-shares, each rounded up to one: padding is no arithmetic and is not fetched.
+All chips run the same program, that of the largest share: what does not divide evenly is
+padded. Along M, the inputs of a chip are an even part of all: windows of a convolution
+overlap, and rows that two chips need are counted once.
 """
 
 from __future__ import annotations
@@ -50,50 +50,37 @@ def shard(ops: OperatorColumns, chips: int, along: Along) -> OperatorColumns:
     """The operators of a chip with the largest share."""
     if chips == 1:
         return ops
-    split = _rows(ops, chips) if along is Along.M else _groups(ops, chips, along)
-    return attrs.evolve(
-        split,
-        macs=_share(ops.macs, chips),
-        other_ops=_share(ops.other_ops, chips),
-    )
-
-
-def _share(whole: Floats, parts: Floats | int) -> Floats:
-    rounded: Floats = np.ceil(whole / parts)
-    return rounded
-
-
-def _rows(ops: OperatorColumns, chips: int) -> OperatorColumns:
-    return attrs.evolve(
-        ops,
-        m=_share(ops.m, chips),
-        input_elements=_share(ops.input_elements, chips),
-        touched_elements=_share(ops.touched_elements, chips),
-        output_elements=_share(ops.output_elements, chips),
-    )
-
-
-def _groups(ops: OperatorColumns, chips: int, along: Along) -> OperatorColumns:
-    """Groups of a convolution, and within each its columns or its reduction.
-
-    Along N a chip reads the inputs of its groups, along K it has sums of all their
-    results. Anything but a convolution is one group.
-    """
     elementwise = ops.kind == ELEMENTWISE
-    groups = np.where(ops.kind == CONV2D, ops.instances, 1.0)
-    within = np.maximum(1.0, np.floor(chips / groups))
-    own = np.where(elementwise, float(chips), np.minimum(groups, chips))
-    inputs, outputs = (own, chips) if along is Along.N else (chips, own)
+    grouped = (ops.kind == CONV2D) & (along is not Along.M)
+    groups = np.where(grouped, ops.instances, 1.0)
+    instances = ops.instances / groups * np.ceil(groups / chips)
+    parts = np.maximum(1.0, np.floor(chips / groups))
+
+    def split(size: Floats, dimension: Along) -> Floats:
+        return np.ceil(size / parts) if dimension is along else size
+
+    m = np.where(elementwise, np.ceil(ops.m / chips), split(ops.m, Along.M))
+    n, k = split(ops.n, Along.N), split(ops.k, Along.K)
+
+    def read(elements: Floats) -> Floats:
+        """Of a tensor of inputs: an even part of its rows, or the channels it needs."""
+        needed = elements * (instances * k) / (ops.instances * ops.k)
+        even = elementwise | (along is Along.M)
+        return np.ceil(np.where(even, elements / chips, needed))
+
+    is_gemm = ops.macs > 0
     return attrs.evolve(
         ops,
-        instances=ops.instances / groups * _share(groups, chips),
-        m=np.where(elementwise, _share(ops.m, chips), ops.m),
-        n=_share(ops.n, within) if along is Along.N else ops.n,
-        k=_share(ops.k, within) if along is Along.K else ops.k,
-        input_elements=_share(ops.input_elements, inputs),
-        touched_elements=_share(ops.touched_elements, inputs),
-        weight_elements=_share(ops.weight_elements, chips),
-        output_elements=_share(ops.output_elements, outputs),
+        instances=instances,
+        m=m,
+        n=n,
+        k=k,
+        macs=instances * m * n * k * is_gemm,
+        other_ops=ops.other_ops / ops.m * m,
+        input_elements=read(ops.input_elements),
+        touched_elements=read(ops.touched_elements),
+        weight_elements=instances * n * k * is_gemm,
+        output_elements=instances * m * n,
     )
 
 
