@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from joulecheck.reference.adaptive_datapath import AdaptiveDatapathEnergyModel
+from joulecheck.reference.closure import check_closure
 from joulecheck.reference.data_flow_machine import DataFlowMachineEnergyModel
 from joulecheck.reference.data_parallel import DataParallelEnergyModel
 from joulecheck.reference.domain_flow import (
@@ -37,6 +38,7 @@ __all__ = [
     "StoredProgramEnergyModel",
     "SystolicArrayEnergyModel",
     "TPUTileEnergyModel",
+    "build_model",
     "load_model",
     "variant",
 ]
@@ -117,20 +119,31 @@ def load_model(name: str) -> LayeredModel:
         UnknownName: there is no such machine, or it has no such variant.
     """
     base, at, suffix = name.rpartition("@")
-    return variant(base, suffix) if at else _built(load_machine(name))
+    return variant(base, suffix) if at else build_model(load_machine(name))
 
 
 def variant(name: str, suffix: str) -> LayeredModel:
     """A machine in another form than its file states first: at an operating point.
 
     Raises:
+        InvalidMachine: its file breaks a rule.
         UnknownName: there is no such machine, or it has no such variant.
     """
-    return _built(load_machine(f"{name}@{suffix}"))
+    return build_model(load_machine(f"{name}@{suffix}"))
 
 
-def _built(data: MachineFile) -> LayeredModel:
-    return ENERGY_MODELS[data.architecture](data)
+def build_model(data: MachineFile) -> LayeredModel:
+    """The model of a machine, which closes in power at each of its operating points.
+
+    Raises:
+        InvalidMachine: it can draw more than its thermal design power.
+    """
+    build = ENERGY_MODELS[data.architecture]
+    for point in map(data.at, data.operating_points):
+        check_closure(build(point))
+    model = build(data)
+    check_closure(model)
+    return model
 
 
 class Machines(Mapping[str, Callable[[], LayeredModel]]):

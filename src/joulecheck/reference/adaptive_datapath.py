@@ -16,7 +16,7 @@ import numpy as np
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.quantities import BITS_PER_BYTE, OPS_PER_MAC
-from joulecheck.reference.layered import PARTIAL_SUM_BYTES
+from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Rates
 from joulecheck.reference.spatial import (
     Prices,
     SpatialModel,
@@ -128,14 +128,17 @@ class AdaptiveDatapathEnergyModel(SpatialModel):
             + counts["static_power"] * price("static_power")
         )
 
-    def _power(self, precision: Precision, e: Mapping[str, float]) -> Iterator[float]:
+    def _greatest_rates(
+        self, precision: Precision, e: Mapping[str, float]
+    ) -> Iterator[Rates]:
+        yield self._arithmetic(precision, e)
         macs = self.data.peak[precision] / OPS_PER_MAC
         partial = float(PARTIAL_SUM_BYTES[PRECISIONS.index(precision)])
         latched = FACTORS * precision.bits / BITS_PER_BYTE + partial
         (engine,) = (x for x in self.data.engines if x.precision is precision)
         steps = macs / (engine.rows * engine.columns * engine.depth)
-        yield macs * latched * e["macro_energy"] + steps * e["tile_energy"]
-        inner = e["routing_energy"] + e["scratchpad_energy"]
-        yield self._bandwidth("scratchpad") * inner
-        yield self._bandwidth("dram") * (e["network_energy"] + e["dram_energy"])
-        yield self._bandwidth("configuration") * e["configuration_energy"]
+        yield {"macro_energy": macs * latched, "tile_energy": steps}
+        near, far = self._bandwidth("scratchpad"), self._bandwidth("dram")
+        yield {"routing_energy": near, "scratchpad_energy": near}
+        yield {"network_energy": far, "dram_energy": far}
+        yield {"configuration_energy": self._bandwidth("configuration")}

@@ -14,6 +14,7 @@ import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
+from joulecheck.reference.layered import Rates
 from joulecheck.reference.spatial import (
     Prices,
     SpatialModel,
@@ -123,12 +124,18 @@ class DataFlowMachineEnergyModel(SpatialModel):
             + counts["static_power"] * price("static_power")
         )
 
-    def _power(self, precision: Precision, e: Mapping[str, float]) -> Iterator[float]:
+    def _greatest_rates(
+        self, precision: Precision, e: Mapping[str, float]
+    ) -> Iterator[Rates]:
+        yield self._arithmetic(precision, e)
         (engine,) = (x for x in self.data.engines if x.precision is precision)
         lanes = engine.rows * engine.columns * engine.depth
         fired = self.data.units * self.data.clock * engine.macs_per_clock / lanes
-        yield PARTNERS * fired * e["cam_energy"]
-        yield fired * (e["matching_energy"] + e["node_energy"])
-        yield QUEUED * self._token_bytes * fired * e["queue_energy"]
+        yield {
+            "cam_energy": PARTNERS * fired,
+            "matching_energy": fired,
+            "node_energy": fired,
+            "queue_energy": QUEUED * self._token_bytes * fired,
+        }
         for memory in ("local", "shared", "dram"):
-            yield self._bandwidth(memory) * e[f"{memory}_energy"]
+            yield {f"{memory}_energy": self._bandwidth(memory)}

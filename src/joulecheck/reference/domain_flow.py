@@ -22,7 +22,7 @@ import numpy as np
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.quantities import BITS_PER_BYTE, OPS_PER_MAC
-from joulecheck.reference.layered import PARTIAL_SUM_BYTES
+from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Rates, dearest
 from joulecheck.reference.spatial import (
     Engines,
     Prices,
@@ -208,18 +208,24 @@ class DomainFlowEnergyModel(SpatialModel):
             + counts["static_power"] * price("static_power")
         )
 
-    def _power(self, precision: Precision, e: Mapping[str, float]) -> Iterator[float]:
+    def _greatest_rates(
+        self, precision: Precision, e: Mapping[str, float]
+    ) -> Iterator[Rates]:
+        yield self._arithmetic(precision, e)
         width = precision.bits / BITS_PER_BYTE
         partial = float(PARTIAL_SUM_BYTES[PRECISIONS.index(precision)])
-        hop = INJECTED * width * e["forwarding_energy"]
-        slot = e["tracking_energy"] + hop + partial * e["accumulation_energy"]
-        yield self.data.peak[precision] / OPS_PER_MAC * slot
-        edge = max(e["injection_energy"], e["extraction_energy"])
-        edge += e["streamer_energy"] + e["tile_energy"]
-        yield self._bandwidth("tile") * edge
-        block = max(e["global_energy"], e["program_energy"])
-        yield self._bandwidth("global") * block
-        yield self._bandwidth("dram") * (e["dma_energy"] + e["dram_energy"])
+        slots = self.data.peak[precision] / OPS_PER_MAC
+        yield {
+            "tracking_energy": slots,
+            "forwarding_energy": INJECTED * width * slots,
+            "accumulation_energy": partial * slots,
+        }
+        edge, blocks = self._bandwidth("tile"), self._bandwidth("global")
+        yield dearest(e, {"injection_energy": edge}, {"extraction_energy": edge})
+        yield {"streamer_energy": edge, "tile_energy": edge}
+        yield dearest(e, {"global_energy": blocks}, {"program_energy": blocks})
+        far = self._bandwidth("dram")
+        yield {"dma_energy": far, "dram_energy": far}
 
 
 class KPUTileEnergyAdapter(DomainFlowEnergyModel):

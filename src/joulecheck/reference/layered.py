@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import ClassVar, Final
 
@@ -60,6 +60,20 @@ class Coefficients:
                 scaled = PRECISIONS.index(Precision[name.removeprefix(f"{stem}.")])
                 values = np.where(precision == scaled, values * factors, values)
         return values
+
+
+Rates = Mapping[str, float]
+"""Events a second, by the coefficient that prices them."""
+
+
+def dearest(e: Mapping[str, float], *uses: Rates) -> Rates:
+    """Of several uses of one resource, that which draws the most power.
+
+    Args:
+        e: the values of the coefficients.
+        uses: of which one goes on at a time.
+    """
+    return max(uses, key=lambda use: sum(rate * e[name] for name, rate in use.items()))
 
 
 class LayeredModel(ABC):
@@ -122,6 +136,31 @@ class LayeredModel(ABC):
         if isinstance(case.workload, Totals):
             msg = f"{self.name} needs operators, not totals: their shapes decide"
             raise Unsupported(msg)
+
+    def power(self, precision: Precision) -> dict[Layer, float]:
+        """Watt of each layer if all that can go on at once goes on at its greatest rate.
+
+        No work at this precision draws more on average.
+        """
+        e = {name: row.value for name, row in self.data.coefficients.items()}
+        found = {Layer.STATIC: e["static_power"]}
+        for rates in self._greatest_rates(precision, e):
+            for name, rate in rates.items():
+                (term,) = self.moves[name.partition(".")[0]]
+                layer = self.layers[term]
+                found[layer] = found.get(layer, 0.0) + rate * e[name]
+        return found
+
+    @abstractmethod
+    def _greatest_rates(
+        self, precision: Precision, e: Mapping[str, float]
+    ) -> Iterator[Rates]:
+        """The greatest rates of all events; what is yielded apart goes on together.
+
+        Args:
+            precision: of the work.
+            e: the values of the coefficients, to choose between uses of one resource.
+        """
 
     @abstractmethod
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import takewhile
 from typing import Final, NamedTuple
@@ -27,6 +27,8 @@ from joulecheck.reference.layered import (
     PARTIAL_SUM_BYTES,
     Coefficients,
     LayeredModel,
+    Rates,
+    dearest,
 )
 from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
 from joulecheck.workload import Precision
@@ -242,24 +244,10 @@ class SpatialModel(LayeredModel):
     def _priced(self, counts: Mapping[str, Floats], price: Prices) -> Floats | float:
         """Joule of all events at these prices, on a path of its own."""
 
-    @abstractmethod
-    def _power(self, precision: Precision, e: Mapping[str, float]) -> Iterable[float]:
-        """Watt of each event at its greatest rate, without arithmetic and static power.
-
-        Args:
-            precision: of the work.
-            e: the values of the coefficients.
-        """
-
-    def power_bound(self, precision: Precision) -> float:
-        """Watt if everything that can happen at once happens at its greatest rate.
-
-        A unit spends a slot on a MAC or on another operation, never on both.
-        """
-        e = {name: row.value for name, row in self.data.coefficients.items()}
-        dearest = max(e[f"{stem}.{precision.name}"] for stem in BY_PRECISION)
+    def _arithmetic(self, precision: Precision, e: Mapping[str, float]) -> Rates:
+        """A unit spends a slot on a MAC or on another operation, never on both."""
         slots = self.data.peak[precision] / OPS_PER_MAC
-        return e["static_power"] + slots * dearest + sum(self._power(precision, e))
+        return dearest(e, *({f"{stem}.{precision.name}": slots} for stem in BY_PRECISION))
 
     @cached_property
     def _layer_of(self) -> dict[str, Layer]:

@@ -16,7 +16,7 @@ by at most one instruction a strip.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar, Final, NamedTuple
@@ -32,8 +32,11 @@ from joulecheck.reference.layered import (
     PARTIAL_SUM_BYTES,
     Coefficients,
     LayeredModel,
+    Rates,
+    dearest,
 )
 from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
+from joulecheck.workload import Precision
 from joulecheck.workload.columns import PRECISIONS, Floats, tensor_bytes
 
 LEVELS: Final = ("l1", "l2", "l3", "dram")
@@ -44,6 +47,10 @@ The traffic of a level crosses from it towards the core.
 
 REGISTER_OPERANDS: Final = 3
 """Vector registers that a multiply-accumulate reads; it writes one."""
+
+
+PIPELINE: Final = ("fetch_energy", "decode_energy", "dispatch_energy")
+"""What every instruction pays."""
 
 
 class Events(NamedTuple):
@@ -186,6 +193,32 @@ class StoredProgramEnergyModel(LayeredModel):
             found[self.layers[end]] = core + _served(events.bytes, inner, e)
         found[Layer.STATIC] = found[Layer.DRAM] + e["static_power"] * latency
         return found
+
+    def _greatest_rates(
+        self, precision: Precision, e: Mapping[str, float]
+    ) -> Iterator[Rates]:
+        """Vectors of results or MACs, loads and stores, and all memories."""
+        geometry, cores = self.data.geometry, self.data.units * self.data.clock
+        lanes = geometry["simd_bytes"] * BITS_PER_BYTE / precision.bits
+        vectors = geometry["vector_ports"] * cores
+        uses = [{f"op_energy.{precision.name}": vectors * lanes} | self._issued(vectors)]
+        for engine in self.data.engines:
+            if engine.precision is precision:
+                macs = engine.macs_per_clock * cores
+                strips = macs / (engine.columns * engine.depth)
+                uses.append({f"mac_energy.{precision.name}": macs} | self._issued(strips))
+        yield dearest(e, *uses)
+        yield dict.fromkeys(PIPELINE, self._bandwidth("l1") / geometry["simd_bytes"])
+        yield {f"{level}_energy": self._bandwidth(level) for level in self.levels}
+
+    def _issued(self, vectors: float) -> dict[str, float]:
+        """Rates of what so many vector instructions a second cost beside arithmetic."""
+        written = vectors * self.data.geometry["simd_bytes"]
+        registers = {
+            "register_read_energy": REGISTER_OPERANDS * written,
+            "register_write_energy": written,
+        }
+        return dict.fromkeys(PIPELINE, vectors) | registers
 
     def _execute(self, cases: Cases) -> tuple[Events, Times, Floats]:
         ops = cases.operators
