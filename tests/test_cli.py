@@ -330,14 +330,66 @@ class TestListings:
     def test_models_lists_the_reference_models(self, run: Run) -> None:
         listed = json.loads(run("models", "--output-format", "json").stdout)
 
-        assert [model["name"] for model in listed] == [
+        assert [model["name"] for model in listed["models"]] == [
             f"reference:{machine}" for machine in MACHINES
         ]
+        assert len(listed["models"]) == 47
+        assert sorted(listed["energy_and_tile_models"]) == [
+            "AdaptiveDatapathEnergyModel",
+            "DataFlowMachineEnergyModel",
+            "DataParallelEnergyModel",
+            "DomainFlowEnergyModel",
+            "KPUTileEnergyAdapter",
+            "KPUTileEnergyModel",
+            "SpatialPartitionEnergyModel",
+            "StoredProgramEnergyModel",
+            "SystolicArrayEnergyModel",
+            "TPUTileEnergyModel",
+        ]
+
+    def test_models_says_how_each_class_is_modelled(self, run: Run) -> None:
+        listed = json.loads(run("models", "--output-format", "json").stdout)
+        models = {one["architecture"]: len(one["models"]) for one in listed["classes"]}
+        kpu = next(one for one in listed["models"] if one["name"].endswith("KPU-T64"))
+        tpu = next(one for one in listed["classes"] if "TPU" in one["models"][0])
+
+        assert models == {
+            "STORED_PROGRAM": 21,
+            "DATA_PARALLEL": 11,
+            "SYSTOLIC_ARRAY": 6,
+            "DOMAIN_FLOW": 4,
+            "SPATIAL_PARTITION": 2,
+            "ADAPTIVE_DATAPATH": 2,
+            "DATA_FLOW_MACHINE": 1,
+        }
+        roles = ("energy_model", "tile_model", "adapter")
+        assert [kpu[role] for role in roles] == [
+            "DomainFlowEnergyModel",
+            "KPUTileEnergyModel",
+            "KPUTileEnergyAdapter",
+        ]
+        assert [tpu[role] for role in roles] == [
+            "SystolicArrayEnergyModel",
+            "TPUTileEnergyModel",
+            None,
+        ]
+
+    def test_models_counts_what_it_shows(self, run: Run) -> None:
+        shown = run("models").stdout
+
+        assert "SYSTOLIC_ARRAY: SystolicArrayEnergyModel, TPUTileEnergyModel\n" in shown
+        assert shown.endswith("47 models in 7 classes, with 10 energy and tile models\n")
+
+    def test_models_lists_one_of_ones_own(self, run: Run) -> None:
+        shown = run("models", "mymodel:Npu").stdout
+
+        assert shown.startswith("no class: Npu\nmymodel:Npu  FP32 INT8")
+        assert shown.endswith("1 model in 1 class, with 1 energy and tile model\n")
 
     def test_models_shows_the_operating_points(self, run: Run) -> None:
         done = run("models", "reference:Jetson-Orin-AGX-CPU")
 
-        assert "50W 30W 15W" in " ".join(done.stdout.split())
+        assert "@50W @30W @15W" in done.stdout
 
     def test_properties_can_be_selected(self, run: Run) -> None:
         listed = json.loads(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from types import MappingProxyType
 from typing import Final
 
+from joulecheck.errors import InvalidMachine, did_you_mean
 from joulecheck.reference.adaptive_datapath import AdaptiveDatapathEnergyModel
+from joulecheck.reference.classes import CLASSES
 from joulecheck.reference.closure import check_closure
 from joulecheck.reference.data_flow_machine import DataFlowMachineEnergyModel
 from joulecheck.reference.data_parallel import DataParallelEnergyModel
@@ -26,6 +27,7 @@ from joulecheck.reference.systolic_array import (
 )
 
 __all__ = [
+    "CLASSES",
     "MACHINES",
     "MODELS",
     "AdaptiveDatapathEnergyModel",
@@ -42,22 +44,6 @@ __all__ = [
     "load_model",
     "variant",
 ]
-
-ENERGY_MODELS: Final[Mapping[str, Callable[..., LayeredModel]]] = MappingProxyType(
-    {
-        "DATA_PARALLEL": DataParallelEnergyModel,
-        "ADAPTIVE_DATAPATH": AdaptiveDatapathEnergyModel,
-        "DATA_FLOW_MACHINE": DataFlowMachineEnergyModel,
-        "DOMAIN_FLOW": KPUTileEnergyAdapter,
-        "SPATIAL_PARTITION": SpatialPartitionEnergyModel,
-        "STORED_PROGRAM": StoredProgramEnergyModel,
-        "SYSTOLIC_ARRAY": SystolicArrayEnergyModel,
-    }
-)
-"""The energy model that the machines of each architecture class run under.
-
-All domain-flow machines are KPUs, so theirs is the one that lays out whole tiles.
-"""
 
 MACHINES: Final = (
     "Intel-i7-12700K",
@@ -136,9 +122,14 @@ def build_model(data: MachineFile) -> LayeredModel:
     """The model of a machine, which closes in power at each of its operating points.
 
     Raises:
-        InvalidMachine: it can draw more than its thermal design power.
+        InvalidMachine: it can draw more than its thermal design power, or states an
+            architecture class that does not exist.
     """
-    build = ENERGY_MODELS[data.architecture]
+    if data.architecture not in CLASSES:
+        known = did_you_mean(data.architecture, CLASSES)
+        msg = f"machine file {data.name}: no class {data.architecture!r}: {known}"
+        raise InvalidMachine(msg)
+    build = CLASSES[data.architecture].runs
     for point in map(data.at, data.operating_points):
         check_closure(build(point))
     model = build(data)
