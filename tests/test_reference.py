@@ -98,7 +98,7 @@ class TestComposition:
     def test_every_term_has_a_layer(self, reference: Subject) -> None:
         found = reference.ask(sampled(reference, 8))
 
-        assert found.energy_terms.keys() <= reference.layers.keys()
+        assert found.energy_terms.keys() == reference.layers.keys()
         assert set(found.through) == {reference.layers[name] for name in found.energy_terms}
 
     def test_latency_is_between_the_longest_term_and_the_sum(
@@ -174,6 +174,27 @@ class TestScaling:
 
         assert largest(off) <= 1e-12
         np.testing.assert_array_equal(scaled.latency, nominal.latency)
+
+    def test_energy_is_the_sum_of_what_each_coefficient_contributes(
+        self, reference: Subject
+    ) -> None:
+        """Euler's identity, E = sum of c dE/dc: no number hides beside coefficients."""
+        cases = sampled(reference, 500)
+        nominal = reference.ask(cases)
+        shares = {end: np.zeros(500) for end in nominal.through}
+        for name in reference.coefficients:
+            twice, thrice = (
+                reference.ask(cases, {name: np.full(500, factor)}).through
+                for factor in (2.0, 3.0)
+            )
+            for end, through in nominal.through.items():
+                share = twice[end] - through
+                again = thrice[end] - twice[end]
+                assert largest(np.abs(share - again) / through) <= 1e-12, (name, end)
+                shares[end] += share
+
+        for end, share in shares.items():
+            np.testing.assert_allclose(share, nominal.through[end], rtol=1e-9)
 
     def test_every_coefficient_is_an_energy(self, reference: Subject) -> None:
         assert set(reference.energy_coefficients) == set(reference.coefficients)

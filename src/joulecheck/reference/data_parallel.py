@@ -107,7 +107,7 @@ class DataParallelEnergyModel(LayeredModel):
     the engines, shared memory, L2 and DRAM: all of them overlap perfectly.
     """
 
-    layers: ClassVar = {
+    term_layers: ClassVar = {
         "alu": Layer.ALU,
         "issue": Layer.REGISTER,
         "register": Layer.REGISTER,
@@ -134,26 +134,6 @@ class DataParallelEnergyModel(LayeredModel):
         "dram_energy": frozenset({"dram"}),
         "static_power": frozenset({"static"}),
     }
-
-    @cached_property
-    def _units(self) -> list[Unit]:
-        """By rank (the first engine of each precision, the second, ...).
-
-        A precision with fewer engines repeats its last.
-        """
-        by_precision = {
-            p: [e for e in self.data.engines if e.precision is p] for p in self.precisions
-        }
-        missing = (np.nan,) * len(Unit._fields)
-        found = []
-        for rank in range(max(map(len, by_precision.values()))):
-            rows = [missing] * len(PRECISIONS)
-            for precision, engines in by_precision.items():
-                engine = engines[min(rank, len(engines) - 1)]
-                index = PRECISIONS.index(precision)
-                rows[index] = tuple(getattr(engine, field) for field in Unit._fields)
-            found.append(Unit(*np.array(rows, dtype=np.float64).T))
-        return found
 
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""
@@ -262,7 +242,7 @@ class DataParallelEnergyModel(LayeredModel):
             writes = engine.rows * engine.columns * partial
             a = max(operand, engine.rows * engine.depth * width)
             reads = a + max(operand, engine.columns * engine.depth * width) + writes
-        warps = macs / (engine.rows * engine.columns * engine.depth)
+        warps = macs / engine.macs
         return {f"mac_energy.{precision.name}": macs} | _issued(warps, reads, writes)
 
     def _steps_per_clock(self, engines: Sequence[Engine]) -> float:
@@ -281,7 +261,7 @@ class DataParallelEnergyModel(LayeredModel):
 
     def units_of(self, precision: Ints) -> list[Unit]:
         """The engines of each operator, by rank."""
-        return [Unit(*(field[precision] for field in unit)) for unit in self._units]
+        return [Unit(*table[:-1, precision]) for table in self._engine_tables]
 
     def vector_rate(self, precision: Ints) -> Floats:
         """Elementwise results a clock of an SM, for each operator."""

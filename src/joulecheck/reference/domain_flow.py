@@ -84,9 +84,8 @@ def least(planes: Sequence[Plane]) -> Plane:
 
 def skew(ops: OperatorColumns, engines: Engines) -> Floats:
     """Cycles until the first wavefront has reached the last PE that is used."""
-    step = engines.rows * engines.columns * engines.depth / engines.rate
     used = np.minimum(ops.m, engines.rows) + np.minimum(ops.n, engines.columns)
-    late: Floats = used * step * (ops.macs > 0)
+    late: Floats = used * engines.step * (ops.macs > 0)
     return late
 
 
@@ -99,7 +98,7 @@ class DomainFlowEnergyModel(SpatialModel):
     operator before them runs.
     """
 
-    layers: ClassVar = {
+    term_layers: ClassVar = {
         "alu": Layer.ALU,
         "tracking": Layer.REGISTER,
         "program": Layer.REGISTER,
@@ -140,9 +139,8 @@ class DomainFlowEnergyModel(SpatialModel):
         rows = np.maximum(1, ops.m / (engines.rows * side))
         tiles = ops.instances * ops.m * ops.n / (engines.rows * engines.columns)
         steps = np.maximum(1, ops.k / engines.depth)
-        step = engines.rows * engines.columns * engines.depth / engines.rate
         rounds = np.maximum(1, tiles / engines.units)
-        busy = rounds * steps * step * (ops.macs > 0)
+        busy = rounds * steps * engines.step * (ops.macs > 0)
         return Plane(columns, rows, busy + skew(ops, engines))
 
     def _work(self, cases: Cases) -> Work:
@@ -170,13 +168,8 @@ class DomainFlowEnergyModel(SpatialModel):
             "dram_energy": far,
         }
         cycles = plane.cycles + self._slots(ops, engines[0])
-        busy = {
-            "plane": cycles / self.data.clock,
-            "tile": edge / self._bandwidth("tile"),
-            "global": (blocks + program) / self._bandwidth("global"),
-            "dram": far / self._bandwidth("dram"),
-        }
-        return Work(events, busy, {})
+        memories = self._passing({"tile": edge, "global": blocks + program, "dram": far})
+        return Work(events, {"plane": cycles / self.data.clock} | memories, {})
 
     def _priced(self, counts: Mapping[str, Floats], price: Prices) -> Floats | float:
         """Joule by points of the domain, by what enters and leaves it, and by source.

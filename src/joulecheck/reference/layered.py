@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import ClassVar, Final
@@ -23,6 +24,10 @@ PARTIAL_SUM_BYTES: Final[Floats] = np.array(
     [8.0 if p.bits == Precision.FP64.bits else 4.0 for p in PRECISIONS]
 )
 """By precision: sums of 64-bit formats are kept in 64 bits, all others in 32."""
+
+
+ENGINE_FIELDS: Final = 5
+"""Numbers that describe an engine: its tile of three, its rate and its units."""
 
 
 class Coefficients:
@@ -82,7 +87,8 @@ class LayeredModel(ABC):
     Subclasses count events and time; the scalar path is a batch of one.
     """
 
-    layers: ClassVar[Mapping[str, Layer]]
+    term_layers: ClassVar[Mapping[str, Layer]]
+    """The layer of each energy term that a machine of the class may have."""
     moves: ClassVar[Mapping[str, frozenset[str]]]
     """The energy terms that each coefficient moves; `mac_energy` stands for all its
     precisions."""
@@ -101,12 +107,43 @@ class LayeredModel(ABC):
         return self.data.machine
 
     @cached_property
+    def layers(self) -> dict[str, Layer]:
+        """The layer of each energy term that this machine has a coefficient for."""
+        priced = {term for name in self.data.coefficients for term in self._moved_by(name)}
+        return {term: x for term, x in self.term_layers.items() if term in priced}
+
+    def _moved_by(self, coefficient: str) -> frozenset[str]:
+        """The energy terms that a coefficient moves."""
+        return self.moves[coefficient.partition(".")[0]]
+
+    @cached_property
     def coefficients(self) -> dict[str, Coefficient]:
         """Every coefficient of the machine file, with the terms that it moves."""
         return {
-            name: self.data.coefficient(name, self.moves[name.partition(".")[0]])
+            name: self.data.coefficient(name, self._moved_by(name))
             for name in self.data.coefficients
         }
+
+    @cached_property
+    def _engine_tables(self) -> list[Floats]:
+        """By rank (the first engine of each precision, the second, ...): its fields.
+
+        Each is (5, precisions): rows, columns, depth, MACs a clock of a unit, and units
+        that have it. A precision with fewer engines repeats its last.
+        """
+        found: list[Floats] = []
+        seen: Counter[Precision] = Counter()
+        for engine in self.data.engines:
+            rank, column = seen[engine.precision], PRECISIONS.index(engine.precision)
+            if rank == len(found):
+                blank = np.full((ENGINE_FIELDS, len(PRECISIONS)), np.nan)
+                found.append(found[-1].copy() if found else blank)
+            tile = (engine.rows, engine.columns, engine.depth)
+            units = engine.units or self.data.units
+            for table in found[rank:]:
+                table[:, column] = (*tile, engine.macs_per_clock, units)
+            seen[engine.precision] += 1
+        return found
 
     @cached_property
     def peak(self) -> Floats:
@@ -146,7 +183,7 @@ class LayeredModel(ABC):
         found = {Layer.STATIC: e["static_power"]}
         for rates in self._greatest_rates(precision, e):
             for name, rate in rates.items():
-                (term,) = self.moves[name.partition(".")[0]]
+                (term,) = self._moved_by(name)
                 layer = self.layers[term]
                 found[layer] = found.get(layer, 0.0) + rate * e[name]
         return found

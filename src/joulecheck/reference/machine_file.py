@@ -41,6 +41,11 @@ class Engine:
     units: int | None = None
     """How many of the machine's units have it; all, where absent."""
 
+    @property
+    def macs(self) -> int:
+        """Of one instruction."""
+        return self.rows * self.columns * self.depth
+
 
 @attrs.frozen
 class Tile:

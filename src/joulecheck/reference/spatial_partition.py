@@ -48,7 +48,7 @@ class SpatialPartitionEnergyModel(SpatialModel):
     Latency: see `SpatialModel`; barriers come before an operator.
     """
 
-    layers: ClassVar = {
+    term_layers: ClassVar = {
         "alu": Layer.ALU,
         "engine": Layer.REGISTER,
         "barrier": Layer.REGISTER,
@@ -98,9 +98,9 @@ class SpatialPartitionEnergyModel(SpatialModel):
         cycles = tiling.cycles + self._slots(ops, engines)
         busy = {
             "engine": cycles / self.data.clock,
-            "local": events["local_energy"] / self._bandwidth("local"),
-            "mesh": events["hop_energy"] / self._bandwidth("mesh"),
-            **{home: crossing / self._bandwidth(home) for home, crossing in far.items()},
+            **self._passing(
+                {"local": events["local_energy"], "mesh": events["hop_energy"], **far}
+            ),
         }
         return Work(events, busy, {"barrier": contexts * self._barrier_time})
 

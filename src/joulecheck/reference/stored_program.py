@@ -37,7 +37,7 @@ from joulecheck.reference.layered import (
 )
 from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
 from joulecheck.workload import Precision
-from joulecheck.workload.columns import PRECISIONS, Floats, tensor_bytes
+from joulecheck.workload.columns import Floats, tensor_bytes
 
 LEVELS: Final = ("l1", "l2", "l3", "dram")
 """All that a machine may have, from the core outwards: the first and the last always.
@@ -82,7 +82,7 @@ class StoredProgramEnergyModel(LayeredModel):
     and the time of each memory level: all of them overlap perfectly.
     """
 
-    layers: ClassVar = {
+    term_layers: ClassVar = {
         "alu": Layer.ALU,
         "pipeline": Layer.REGISTER,
         "register": Layer.REGISTER,
@@ -111,32 +111,6 @@ class StoredProgramEnergyModel(LayeredModel):
     def levels(self) -> tuple[str, ...]:
         """The memories of this machine, from the core outwards."""
         return tuple(level for level in LEVELS if level in self.data.memories)
-
-    @cached_property
-    def _engines(self) -> list[Mapping[str, Floats]]:
-        """By rank (the first engine of each precision, the second, ...): their fields.
-
-        Each field is (precisions,); a precision with fewer engines repeats its last.
-        """
-        fields = ("rows", "columns", "depth", "macs_per_clock")
-        by_precision = {
-            p: [e for e in self.data.engines if e.precision is p] for p in self.precisions
-        }
-        ranks = range(max(map(len, by_precision.values())))
-        return [
-            {
-                field: np.array(
-                    [
-                        getattr(by_precision[p][min(rank, len(by_precision[p]) - 1)], field)
-                        if p in by_precision
-                        else np.nan
-                        for p in PRECISIONS
-                    ]
-                )
-                for field in fields
-            }
-            for rank in ranks
-        ]
 
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""
@@ -257,11 +231,8 @@ class StoredProgramEnergyModel(LayeredModel):
         """Instructions, strips and cycles of the GEMMs of each operator."""
         ops = cases.operators
         found: list[tuple[Floats, Floats, Floats]] = []
-        for engine in self._engines:
-            rows, columns, depth, rate = (
-                ops.per_operator(engine[field][cases.precision])
-                for field in ("rows", "columns", "depth", "macs_per_clock")
-            )
+        for table in self._engine_tables:
+            rows, columns, depth, rate, _ = map(ops.per_operator, table[:, cases.precision])
             across, steps = np.ceil(ops.n / columns), np.ceil(ops.k / depth)
             tiles = ops.instances * np.ceil(ops.m / rows) * across * steps
             grains = ops.instances * ops.m * across

@@ -116,7 +116,7 @@ class SystolicArrayEnergyModel(LayeredModel):
     vector unit and each memory outside the chip: all of them overlap perfectly.
     """
 
-    layers: ClassVar = {
+    term_layers: ClassVar = {
         "alu": Layer.ALU,
         "control": Layer.REGISTER,
         "array": Layer.REGISTER,
