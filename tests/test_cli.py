@@ -15,7 +15,7 @@ from joulecheck.cli import main
 from joulecheck.reference import MACHINES
 
 NPU = """
-from joulecheck import Estimate, Precision
+from joulecheck import Estimate, Exemption, Precision
 
 
 class Npu:
@@ -38,6 +38,11 @@ class Forgetful(Npu):
         return Estimate(
             energy=found.energy_terms["dram"], energy_terms=found.energy_terms
         )
+
+
+class Exempt(Npu):
+    name = "exempt"
+    exemptions = (Exemption("MON001", "harvests energy"),)
 
 
 class NoEstimate:
@@ -151,6 +156,27 @@ class TestFuzz:
         assert document["seed"] == 1
         assert document["checks"] == sum(p["checks"] for p in document["pairs"])
         assert {s["property"] for s in document["skipped"]} >= {"BND001", "SEN001"}
+
+    def test_says_what_the_cases_support(self, run: Run) -> None:
+        arguments = ("fuzz", "mymodel:Npu", *FAST, "--select", "MON001")
+
+        plain, table = run(*arguments), run(*arguments, "--show-pairs")
+        document = json.loads(run(*arguments, "--output-format", "json").stdout)
+
+        claim = "at 95% confidence less than 0.006 of the sampled cases of each fail"
+        assert claim in plain.stdout
+        assert "in domain" not in plain.stdout
+        row = next(line for line in table.stdout.splitlines() if "mymodel:Npu" in line)
+        assert row.split()[1:4] == ["MON001", "512", "100.00%"]
+        (pair,) = document["pairs"]
+        assert pair["in_domain"] == pair["checks"] == 512
+        assert pair["fails_below"] == pytest.approx(3 / 512, rel=0.01)
+
+    def test_a_stale_exemption_is_reported(self, run: Run) -> None:
+        exempt = run("fuzz", "mymodel:Exempt", *FAST, "--select", "MON001")
+
+        assert "EXEMPT MON001 on mymodel:Exempt: harvests energy" in exempt.stdout
+        assert "STALE exemption of mymodel:Exempt from MON001" in exempt.stdout
 
     def test_a_report_goes_to_a_file_whole(self, run: Run) -> None:
         done = run(
