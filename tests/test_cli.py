@@ -346,6 +346,29 @@ class TestListings:
         for heading in ("Statement", "Rationale", "Domain", "Tolerance", "Planted bug"):
             assert heading in done.stdout
 
+    def test_distribution_says_what_the_sampler_reaches(self, run: Run) -> None:
+        arguments = ("distribution", "reference:Google-TPU-v4", "--cases", "2000")
+
+        text = run(*arguments).stdout
+        (found,) = json.loads(run(*arguments, "--output-format", "json").stdout)
+
+        assert "2,000 cases of seed 1, 100.00% valid" in text
+        assert found["valid"] == found["in_domain"] == 1.0
+        assert set(found["operators"]) == {"gemm", "conv2d", "elementwise"}
+        assert set(found["nodes"]) == set("12345678")
+        assert min(found["roofline"].values()) > 0.1
+        assert set(found["decades"]["gemm.m"]) >= {"1", "10", "100", "1000", "10000"}
+        assert sum(found["bottlenecks"].values()) == pytest.approx(1)
+        for name in ("precisions", "edges", "operators", "nodes"):
+            assert sum(found[name].values()) == pytest.approx(1), name
+
+    def test_distribution_of_a_model_that_says_little(self, run: Run) -> None:
+        done = run("distribution", "mymodel:Npu", "--property", "MON002", "--cases", "200")
+
+        rows = [line.split() for line in done.stdout.splitlines()]
+        assert ["bottlenecks", "-"] in rows
+        assert ["roofline", "-"] in rows
+
     def test_adapter_check_says_what_is_missing(self, run: Run) -> None:
         (checked,) = json.loads(
             run("adapter", "check", "mymodel:Npu", "--output-format", "json").stdout

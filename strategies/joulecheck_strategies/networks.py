@@ -10,8 +10,15 @@ from typing import Any
 
 import attrs
 
-from joulecheck.counterexample import converter
-from joulecheck.workload import Node, Subgraph, Workload
+from joulecheck.workload import (
+    Conv2d,
+    Elementwise,
+    Function,
+    Gemm,
+    Node,
+    Subgraph,
+    Workload,
+)
 from joulecheck.workload.subgraph import AnyOperator, operand_count
 
 OUTSIDE = -1
@@ -52,7 +59,14 @@ def _network(
 
 
 def _operator(data: Mapping[str, Any]) -> AnyOperator:
-    return converter().structure(data, AnyOperator)  # type: ignore[arg-type]  # a union
+    fields = {name: value for name, value in data.items() if name != "op"}
+    match data["op"]:
+        case "Gemm":
+            return Gemm(**fields)
+        case "Conv2d":
+            return Conv2d(**fields)
+        case _:
+            return Elementwise(Function[fields.pop("function")], **fields)
 
 
 def _block(nodes: Sequence[Mapping[str, Any]]) -> Subgraph:
