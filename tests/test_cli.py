@@ -16,7 +16,7 @@ from joulecheck.cli import main
 from joulecheck.reference import MACHINES
 
 NPU = """
-from joulecheck import Estimate, Precision
+from joulecheck import Estimate, Exemption, Precision
 
 
 class Npu:
@@ -39,6 +39,11 @@ class Forgetful(Npu):
         return Estimate(
             energy=found.energy_terms["dram"], energy_terms=found.energy_terms
         )
+
+
+class Exempt(Npu):
+    name = "exempt"
+    exemptions = (Exemption("MON001", "harvests energy"),)
 
 
 class NoEstimate:
@@ -152,6 +157,27 @@ class TestFuzz:
         assert document["seed"] == 1
         assert document["checks"] == sum(p["checks"] for p in document["pairs"])
         assert {s["property"] for s in document["skipped"]} >= {"BND001", "SEN001"}
+
+    def test_says_what_the_cases_support(self, run: Run) -> None:
+        arguments = ("fuzz", "mymodel:Npu", *FAST, "--select", "MON001")
+
+        plain, table = run(*arguments), run(*arguments, "--show-pairs")
+        document = json.loads(run(*arguments, "--output-format", "json").stdout)
+
+        claim = "at 95% confidence less than 0.006 of the sampled cases of each fail"
+        assert claim in plain.stdout
+        assert "in domain" not in plain.stdout
+        row = next(line for line in table.stdout.splitlines() if "mymodel:Npu" in line)
+        assert row.split()[1:4] == ["MON001", "512", "100.00%"]
+        (pair,) = document["pairs"]
+        assert pair["in_domain"] == pair["checks"] == 512
+        assert pair["fails_below"] == pytest.approx(3 / 512, rel=0.01)
+
+    def test_a_stale_exemption_is_reported(self, run: Run) -> None:
+        exempt = run("fuzz", "mymodel:Exempt", *FAST, "--select", "MON001")
+
+        assert "EXEMPT MON001 on mymodel:Exempt: harvests energy" in exempt.stdout
+        assert "STALE exemption of mymodel:Exempt from MON001" in exempt.stdout
 
     def test_a_report_goes_to_a_file_whole(self, run: Run) -> None:
         done = run(
@@ -404,6 +430,29 @@ class TestListings:
 
         for heading in ("Statement", "Rationale", "Domain", "Tolerance", "Planted bug"):
             assert heading in done.stdout
+
+    def test_distribution_says_what_the_sampler_reaches(self, run: Run) -> None:
+        arguments = ("distribution", "reference:Google-TPU-v4", "--cases", "2000")
+
+        text = run(*arguments).stdout
+        (found,) = json.loads(run(*arguments, "--output-format", "json").stdout)
+
+        assert "2,000 cases of seed 1, 100.00% valid" in text
+        assert found["valid"] == found["in_domain"] == 1.0
+        assert set(found["operators"]) == {"gemm", "conv2d", "elementwise"}
+        assert set(found["nodes"]) == set("12345678")
+        assert min(found["roofline"].values()) > 0.1
+        assert set(found["decades"]["gemm.m"]) >= {"1", "10", "100", "1000", "10000"}
+        assert sum(found["bottlenecks"].values()) == pytest.approx(1)
+        for name in ("precisions", "edges", "operators", "nodes"):
+            assert sum(found[name].values()) == pytest.approx(1), name
+
+    def test_distribution_of_a_model_that_says_little(self, run: Run) -> None:
+        done = run("distribution", "mymodel:Npu", "--property", "MON002", "--cases", "200")
+
+        rows = [line.split() for line in done.stdout.splitlines()]
+        assert ["bottlenecks", "-"] in rows
+        assert ["roofline", "-"] in rows
 
     def test_adapter_check_says_what_is_missing(self, run: Run) -> None:
         (checked,) = json.loads(
