@@ -17,87 +17,106 @@ On one chip everything is exactly that of the chip, and the term `link` is exact
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeVar
 
 import attrs
 import numpy as np
 
 from joulecheck.case import Cases
-from joulecheck.coefficient import Coefficient, Layer
+from joulecheck.coefficient import Layer
 from joulecheck.errors import UnknownName
 from joulecheck.estimate import Estimate
-from joulecheck.machine import Machine, Memory
+from joulecheck.machine import Memory
 from joulecheck.model import UNSCALED, Scales
-from joulecheck.reference.layered import Coefficients, LayeredModel
-from joulecheck.reference.machine_file import Link
+from joulecheck.reference.layered import Coefficients, LayeredModel, Rates
+from joulecheck.reference.machine_file import CoefficientRow, Link, MachineFile
 from joulecheck.reference.shards import PASSES, Along, exchanged, shard
+from joulecheck.workload import Precision
 from joulecheck.workload.columns import Floats
 
 PRICE: Final = "link_energy"
 """The coefficient of a byte that one chip sends to the next."""
 
+STATIC: Final = "static_power"
+
 SUFFIX: Final = re.compile(r"(0|[1-9][0-9]*)x[A-Za-z]")
 """Such as 8xN: so many chips, and the dimension along which they split the work."""
 
+Figures = TypeVar("Figures", CoefficientRow, MachineFile, Memory)
+
 
 class ClusterEnergyModel(LayeredModel):
-    """Energy and latency of several equal chips."""
+    """Energy and latency of several equal chips.
+
+    A cluster that sends nothing has the term `link`, which is 0, but no price for it.
+    """
 
     def __init__(self, chip: LayeredModel, chips: int, along: Along, link: Link) -> None:
         """Join `chips` copies of `chip` in a ring and split operators along a dimension."""
-        name = f"{chip.name}@{chips}x{along.name}"
-        super().__init__(attrs.evolve(chip.data, name=name))
         self.chip = chip
         self.chips = chips
         self.along = along
         self.link = link
+        super().__init__(self._together(chip.data))
 
-    @property
-    def layers(self) -> Mapping[str, Layer]:
-        """Those of the chip, and the link."""
-        return {**self.chip.layers, "link": Layer.CLUSTER}
-
-    @cached_property
-    def coefficients(self) -> dict[str, Coefficient]:
-        """Those of the chip, and the price of a byte over a link if any is sent."""
-        if not self.hops:
-            return self.chip.coefficients
-        row = self.link.energy
-        terms = frozenset({"link"})
-        price = Coefficient(PRICE, row.value, row.unit, terms, row.source, row.provenance)
-        return {**self.chip.coefficients, PRICE: price}
-
-    @cached_property
-    def machine(self) -> Machine:
-        """All chips together: their rates and capacities add up."""
-        one, chips = self.chip.machine, self.chips
+    def _together(self, one: MachineFile) -> MachineFile:
+        """All chips as one machine: units, rates, capacities and powers add up."""
+        chips, quanta = self.chips, one.quanta
+        coefficients = {
+            **one.coefficients,
+            STATIC: _times(chips, one.coefficients[STATIC], "value"),
+        }
+        if self.hops:
+            coefficients[PRICE] = self.link.energy
         return attrs.evolve(
-            one,
-            name=self.name,
-            units=chips * (one.units or 1),
+            _times(chips, one, "units", "idle_power", "tdp"),
+            name=f"{one.name}@{chips}x{self.along.name}",
+            quanta=tuple(sorted({chips, *quanta, *(chips * q for q in quanta)})),
             peak={precision: chips * peak for precision, peak in one.peak.items()},
-            memories={name: _times(chips, m) for name, m in one.memories.items()},
-            tdp=None if one.tdp is None else chips * one.tdp,
-            idle_power=None if one.idle_power is None else chips * one.idle_power,
-            quanta=tuple(sorted({chips, *one.quanta, *(chips * q for q in one.quanta)})),
+            memories={
+                name: _times(chips, memory, "bandwidth", "capacity")
+                for name, memory in one.memories.items()
+            },
+            coefficients=coefficients,
+            operating_points={},
         )
 
     @cached_property
-    def peak(self) -> Floats:
-        """(precisions,) operations a second of all chips, NaN where not supported."""
-        return self.chips * self.chip.peak
+    def layers(self) -> dict[str, Layer]:
+        """Those of the chip, and the link."""
+        return {**self.chip.layers, "link": Layer.CLUSTER}
+
+    def _moved_by(self, coefficient: str) -> frozenset[str]:
+        """What it moves in the chip; the price of the link moves the link."""
+        if coefficient == PRICE:
+            return frozenset({"link"})
+        return self.chip.coefficients[coefficient].terms or frozenset()
 
     @property
     def hops(self) -> int:
         """Links that each byte of a result crosses to reach every chip."""
         return PASSES[self.along] * (self.chips - 1)
 
+    def power(self, precision: Precision) -> dict[Layer, float]:
+        """The larger of all chips at work and all links: they take turns."""
+        one = self.chip.power(precision)
+        working = {layer: self.chips * watt for layer, watt in one.items()}
+        sending = super().power(precision)
+        return max(working, sending, key=lambda layers: sum(layers.values()))
+
+    def _greatest_rates(
+        self, precision: Precision, e: Mapping[str, float]
+    ) -> Iterator[Rates]:
+        """All links at once."""
+        del precision, e
+        if self.hops:
+            yield {PRICE: self.chips * self.link.bandwidth}
+
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""
         e = Coefficients(self.coefficients, scales)
-        power = e["static_power"]
         price = e[PRICE] if self.hops else 0.0
         own = {name: factor for name, factor in scales.items() if name != PRICE}
         one = self.chip.estimate_batch(self._share(cases), own)
@@ -107,10 +126,10 @@ class ClusterEnergyModel(LayeredModel):
         waited = waits["hops"] + waits["link"]
         latency: Floats = np.asarray(one.latency) + waited
         terms = {name: self.chips * np.asarray(v) for name, v in one.energy_terms.items()}
-        terms["static"] = self.chips * (latency * power)
+        terms["static"] = latency * e[STATIC]
         terms["link"] = self.chips * cases.operators.per_case(sent) * price
         through = self._through(one, cases.operators.per_case(results) * price)
-        through[Layer.STATIC] += self.chips * (waited * power)
+        through[Layer.STATIC] += waited * e[STATIC]
         return Estimate(
             energy=through[Layer.STATIC],
             latency=latency,
@@ -162,12 +181,11 @@ class ClusterEnergyModel(LayeredModel):
         return found
 
 
-def _times(chips: int, memory: Memory) -> Memory:
-    """The memories of all chips."""
+def _times(chips: int, one: Figures, *fields: str) -> Figures:
+    """The same with some of its figures, where it states them, so many times."""
+    stated = {name: getattr(one, name) for name in fields}
     return attrs.evolve(
-        memory,
-        bandwidth=None if memory.bandwidth is None else chips * memory.bandwidth,
-        capacity=None if memory.capacity is None else chips * memory.capacity,
+        one, **{name: chips * value for name, value in stated.items() if value is not None}
     )
 
 
