@@ -198,10 +198,16 @@ def cluster_of(chip: LayeredModel, suffix: str) -> ClusterEnergyModel:
     """Several copies of a chip as a suffix such as 8xN asks for them.
 
     Raises:
-        UnknownName: the machine states no link, which joins fewer chips, or there is no
-            such dimension.
+        UnknownName: the machine states no link or is a cluster, its link joins fewer
+            chips, or there is no such dimension.
     """
     chips, letter = suffix.split("x")
+    if isinstance(chip, ClusterEnergyModel):
+        msg = (
+            f"{chip.name} joins no clusters of clusters, asked for {suffix}: multiply the "
+            f"chips and write one @CHIPSxDIMENSION"
+        )
+        raise UnknownName(msg)
     link = chip.data.link
     if link is None:
         msg = (
