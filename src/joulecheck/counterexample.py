@@ -58,6 +58,14 @@ class Numbers:
     """What the model raised, or which of its numbers are not finite."""
 
 
+def _as_genes(genes: Iterable[int]) -> tuple[int, ...]:
+    return tuple(genes)
+
+
+def _as_numbers(numbers: Iterable[Numbers]) -> tuple[Numbers, ...]:
+    return tuple(numbers)
+
+
 @attrs.frozen(kw_only=True)
 class Repair:
     """A single change to what the model answers that repairs a counterexample."""
@@ -92,15 +100,8 @@ class Contrast:
 
     case: AnyCase
     margin: float
-    numbers: tuple[Numbers, ...]
-
-
-def _as_genes(genes: Iterable[int]) -> tuple[int, ...]:
-    return tuple(genes)
-
-
-def _as_numbers(numbers: Iterable[Numbers]) -> tuple[Numbers, ...]:
-    return tuple(numbers)
+    """At least 0, relative."""
+    numbers: tuple[Numbers, ...] = attrs.field(converter=_as_numbers)
 
 
 @attrs.frozen(kw_only=True)

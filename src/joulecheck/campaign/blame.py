@@ -65,6 +65,12 @@ class Evidence:
     failing: Ints
     passing: Ints
 
+    @classmethod
+    def none(cls, space: CaseSpace) -> Evidence:
+        """Nothing is known."""
+        nothing = np.empty((0, len(space.genes)), dtype=np.int64)
+        return cls(nothing, nothing)
+
 
 def blame(
     law: Property, model: Subject, space: CaseSpace, case: AnyCase, seen: Evidence
@@ -164,7 +170,7 @@ class _Judge:
         return sum(_violates(edited, law) for law in installed().values())
 
     def _sensitivities(self, edits: Mapping[str, Edit]) -> dict[str, float]:
-        """d margin / d ln(value) of what moves it most."""
+        """D margin / d ln(value) of what moves it most."""
         before = self._margins(None, self.case)[0]
         moved = {
             name: float((self._margins(edit, self.case)[0] - before) / STEP)

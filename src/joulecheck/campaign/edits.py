@@ -111,6 +111,11 @@ class ScaledTerm(Edit):
         return _scaled(found, model, self.name, self.factor)
 
 
+def _changed(found: Answers, fields: Mapping[str, Any]) -> Answers:
+    """The answers with other values in some fields."""
+    return attrs.evolve(found, **fields)
+
+
 def _scaled(found: Answers, model: Subject, name: str, factor: Floats | float) -> Answers:
     """An energy term times a factor, in the total and the prefixes as well."""
     more = (factor - 1) * found.energy_term(name)
@@ -216,7 +221,7 @@ class AtPrecision(Edit):
         fields = (
             "energy", "latency", "utilisation", "energy_terms", "latency_terms", "through",
         )  # fmt: skip
-        return attrs.evolve(found, **{field: chosen(field) for field in fields})
+        return _changed(found, {field: chosen(field) for field in fields})
 
 
 @attrs.frozen
@@ -245,7 +250,7 @@ class MisreportedTerm(Edit):
         del model, cases, scales
         terms = dict(getattr(found, self.field))
         terms[self.name] = terms[self.name] * self.factor
-        return attrs.evolve(found, **{self.field: terms})
+        return _changed(found, {self.field: terms})
 
 
 @attrs.frozen
@@ -275,7 +280,7 @@ class TermInTotal(Edit):
         del model, cases, scales
         terms = found.energy_terms if self.total == "energy" else found.latency_terms
         changed = getattr(found, self.total) + self.times * terms[self.name]
-        return attrs.evolve(found, **{self.total: changed})
+        return _changed(found, {self.total: changed})
 
 
 @attrs.frozen
@@ -332,7 +337,7 @@ class ScaledTotal(Edit):
         for field in parts.get(self.total, ()):
             values: Mapping[Any, Floats] = getattr(found, field)
             changed[field] = {name: v * self.factor for name, v in values.items()}
-        return attrs.evolve(found, **changed)
+        return _changed(found, changed)
 
 
 @attrs.frozen
@@ -361,11 +366,11 @@ class Recomposed(Edit):
         """The total composed anew."""
         del model, cases, scales
         if self.how == "inverse":
-            return attrs.evolve(found, **{self.total: 1 / getattr(found, self.total)})
+            return _changed(found, {self.total: 1 / getattr(found, self.total)})
         energy = self.total == "energy"
         terms = found.counted_terms() if energy else found.latency_terms
         if self.how == "sum":
-            return attrs.evolve(found, **{self.total: total(terms, len(found))})
+            return _changed(found, {self.total: total(terms, len(found))})
         return attrs.evolve(found, latency=np.maximum.reduce(list(terms.values())))
 
 
@@ -459,7 +464,10 @@ class EditedSubject(Subject):
     @classmethod
     def of_subject(cls, model: Subject, edit: Edit) -> EditedSubject:
         """The same model, edited."""
-        given = {f.alias: getattr(model, f.name) for f in attrs.fields(Subject)}
+        given: dict[str, Any] = {
+            field.alias or field.name: getattr(model, field.name)
+            for field in attrs.fields(Subject)
+        }
         return cls(**given, edit=edit)
 
     def ask(self, cases: Cases, scales: Scales = UNSCALED) -> Answers:
