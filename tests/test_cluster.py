@@ -115,6 +115,7 @@ class TestNames:
             ("A100-SXM4-80GB@8xB", "along M, N or K, got 'B': write @8xM, @8xN or @8xK"),
             ("A100-SXM4-80GB@8xn", "along M, N or K, got 'n'"),
             ("A100-SXM4-80GB@08xN", "no operating point '08xN'"),
+            (f"A100-SXM4-80GB@{'9' * 5000}xN", "no operating point '9999"),
             ("A100-SXM4-80GB@2xN@2xN", "joins no clusters of clusters"),
         ],
     )

@@ -1,8 +1,8 @@
 """Clusters: equal chips in a ring that share the work of every operator.
 
-`shards` tells what one chip does and which bytes it lacks then. A ring collective brings
-them: in each of p - 1 steps every chip sends a part of 1/p of the results to the next. An
-all-gather is one such pass, a reduce-scatter is another, and an all-reduce is both:
+`shards` tells what one chip does, and of which results it then lacks a part. A ring
+collective brings that: in each of p - 1 steps every chip sends 1/p of the results to the
+next. An all-gather is one such pass, a reduce-scatter another, and an all-reduce is both:
 
     t = passes ((p - 1) alpha + (p - 1)/p V / beta),   bytes over links = passes (p - 1) V
 
@@ -41,7 +41,7 @@ PRICE: Final = "link_energy"
 
 STATIC: Final = "static_power"
 
-SUFFIX: Final = re.compile(r"(0|[1-9][0-9]*)x[A-Za-z]")
+SUFFIX: Final = re.compile(r"(0|[1-9][0-9]{0,8})x[A-Za-z]")
 """Such as 8xN: so many chips, and the dimension along which they split the work."""
 
 Figures = TypeVar("Figures", CoefficientRow, MachineFile, Memory)
