@@ -8,7 +8,7 @@ the choice sequence under which Hypothesis reproduces the case.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Generic, TypeVar, cast
 
@@ -18,8 +18,8 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from joulecheck.case import AnyCase, Batch
 from joulecheck.errors import OutsideSpace
-from joulecheck.space import Gene
-from joulecheck.workload.columns import Ints
+from joulecheck.space import Gene, Trait
+from joulecheck.workload.columns import Floats, Ints
 
 Take = Callable[[str], int]
 """Gives the value of the gene with that name."""
@@ -67,6 +67,21 @@ class ReadSpace(ABC, Generic[C]):
     @abstractmethod
     def smaller_graphs(self, row: Sequence[int]) -> Ints:
         """Canonical rows of the cases that lack some of the operators of this one."""
+
+    def operator_fields(self, rows: Ints) -> Mapping[str, Floats | Trait]:
+        """None."""
+        del rows
+        return {}
+
+    def traits(self, rows: Ints) -> Mapping[str, Trait]:
+        """None."""
+        del rows
+        return {}
+
+    def embedded(self, rng: np.random.Generator, rows: Ints) -> Ints:
+        """None: there are no larger graphs."""
+        del rng, rows
+        return self.empty(0)
 
     @cached_property
     def column(self) -> dict[str, int]:

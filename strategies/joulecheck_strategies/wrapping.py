@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 
 from joulecheck.case import AnyCase
-from joulecheck.space import Gene
-from joulecheck.workload.columns import Ints
+from joulecheck.space import Gene, Trait
+from joulecheck.workload.columns import Floats, Ints
+from joulecheck_strategies.embedding import Embedded
 from joulecheck_strategies.reading import ReadSpace
 from joulecheck_strategies.tables import draw, value_table
 from joulecheck_strategies.workload_space import WorkloadSpace
@@ -62,6 +63,23 @@ class WrappingSpace(ReadSpace[C]):
         rows = self.empty(size)
         rows[:, : self._split] = workloads
         return rows
+
+    def operator_fields(self, rows: Ints) -> Mapping[str, Floats | Trait]:
+        """Those of the workload's operators."""
+        return self.workloads.operator_fields(rows[:, : self._split])
+
+    def embedded(self, rng: np.random.Generator, rows: Ints) -> Ints:
+        """Larger workloads, each with its row's other genes."""
+        if self.workloads.max_nodes == 1:
+            return self.empty(0)
+        inner = np.asfortranarray(rows[:, : self._split])
+        return self._around(rows, self.workloads.embed(rng, inner))
+
+    def _around(self, rows: Ints, larger: Embedded) -> Ints:
+        """The rows with larger workloads."""
+        found = np.array(rows, order="F")
+        found[:, : self._split] = larger.rows
+        return self.canonical(found)
 
     def nodes(self, rows: Ints) -> Ints:
         """Those of the workload."""

@@ -1,0 +1,195 @@
+"""Learning one region: a conjunction that some failures meet and no passing case does.
+
+A conjunction is chosen that explains the evidence; cases inside of it and just outside
+are asked, and it is chosen anew, until there is no news.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import attrs
+import numpy as np
+
+from joulecheck.campaign.regions.component import component
+from joulecheck.campaign.regions.ends import Gap, close
+from joulecheck.campaign.regions.evidence import Evidence
+from joulecheck.campaign.regions.explain import Candidate, candidates, cover, placed
+from joulecheck.campaign.regions.table import Placed, all_hold
+from joulecheck.region import Columns, How, Interval
+from joulecheck.region.sampling import Sampler, moves_of
+from joulecheck.workload.columns import Bools, Ints
+
+ROUNDS: Final = 16
+"""Conjunctions that are tried for one region."""
+
+SMALL_PERIODS: Final = range(2, 9)
+"""Of derived numbers."""
+
+DRAWS: Final = 1024
+
+
+@attrs.frozen(eq=False)
+class Chosen:
+    """A condition of the conjunction, and what it alone keeps out."""
+
+    candidate: Candidate
+    tight: Placed
+    alone: Ints
+    """The rows that pass and meet all other conditions."""
+    gap: Gap | None
+    """The end of an interval."""
+
+    @property
+    def loose(self) -> Placed:
+        """The widest form that the evidence allows."""
+        if self.gap is None:
+            return self.tight
+        towards = np.inf if self.gap.is_low else -np.inf
+        end = float(np.nextafter(self.gap.outside, towards))
+        return self._ending(end)
+
+    @property
+    def final(self) -> Placed:
+        """The form in which it is said."""
+        return self.tight if self.gap is None else self._ending(self.gap.end)
+
+    def _ending(self, end: float) -> Placed:
+        assert self.gap is not None
+        name = "low" if self.gap.is_low else "high"
+        return Placed(self.tight.position, attrs.evolve(self.tight.atom, **{name: end}))
+
+
+class Learner:
+    """Learns the region of a seed among cases of as many operators."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        """Learn from evidence, and add to it."""
+        self.evidence = evidence
+        self.chosen: list[Chosen] = []
+
+    def learn(self) -> list[Placed] | None:
+        """The atoms of a region around the seed, or None if none is found.
+
+        Raises:
+            Exhausted: too many cases would be asked.
+        """
+        for _ in range(ROUNDS):
+            chosen = self._conjunction()
+            if chosen is None:
+                return None
+            self.chosen = chosen
+            if not (self._close() or self._inside() or self._outside()):
+                return [each.final for each in self.chosen]
+        return None
+
+    def _conjunction(self) -> list[Chosen] | None:
+        """The cheapest conjunction that explains the evidence."""
+        table, failures = self.evidence.table, self.evidence.failures
+        passes, periods = self.evidence.passes, self._periods()
+        pool = candidates(table, failures, passes, periods)
+        found = cover(pool, len(passes))
+        if found is None:
+            more = [*periods, *self._derived_periods(len(failures))]
+            pool = candidates(table, failures, passes, more)
+            found = cover(pool, len(passes))
+        if found is None:
+            failures = component(table, failures, passes, periods)
+            pool = candidates(table, failures, passes, periods)
+            found = cover(pool, len(passes))
+        return None if found is None else self._detailed(found, passes)
+
+    def _detailed(self, found: Sequence[Candidate], passes: Ints) -> list[Chosen]:
+        count = np.sum([candidate.excluded for candidate in found], axis=0)
+        detailed = []
+        for candidate in found:
+            alone = passes[candidate.excluded & (count == 1)]
+            tight = placed(self.evidence.table, candidate)
+            gap = self._gap(candidate, tight, alone)
+            detailed.append(Chosen(candidate, tight, alone, gap))
+        return detailed
+
+    def _gap(self, candidate: Candidate, tight: Placed, alone: Ints) -> Gap | None:
+        if not isinstance(tight.atom, Interval):
+            return None
+        values = self.evidence.table.values[candidate.term, alone]
+        term = self.evidence.table.terms[candidate.term]
+        if tight.atom.low is not None:
+            return Gap(term, True, tight.atom.low, float(values.max()))
+        assert tight.atom.high is not None
+        return Gap(term, False, tight.atom.high, float(values.min()))
+
+    def _periods(self) -> list[tuple[int, int]]:
+        """The periods that were seen, for all plain whole numbers."""
+        found = sorted(set(self.evidence.periods.values()))
+        plain = [
+            index
+            for index, term in enumerate(self.evidence.table.terms)
+            if term.feature.how is How.VALUE and term.cost < _DERIVED
+        ]
+        return [(index, period) for index in plain for period in found]
+
+    def _derived_periods(self, failures: int) -> list[tuple[int, int]]:
+        """The same and small ones for derived numbers, if there is enough evidence."""
+        found = {*SMALL_PERIODS, *self.evidence.periods.values(), *self.evidence.quanta}
+        periods = sorted(p for p in found if p * _PER_RESIDUE <= failures)
+        derived = [
+            index
+            for index, term in enumerate(self.evidence.table.terms)
+            if term.feature.how is not How.RATIO and term.cost >= _DERIVED
+        ]
+        return [(index, period) for index in derived for period in periods]
+
+    def _close(self) -> bool:
+        """Ask in the open gaps; whether anything was asked."""
+        asked = False
+        for each in self.chosen:
+            if each.gap is not None and each.gap.is_open:
+                others = [other.loose for other in self.chosen if other is not each]
+                asked |= close(self.evidence, each.gap, others)
+        return asked
+
+    def _inside(self) -> bool:
+        """Ask cases inside; whether one passes."""
+        evidence = self.evidence
+        table = evidence.table
+        atoms = [each.loose for each in self.chosen]
+        sampler = self._sampler(atoms, None)
+        starts = table.rows[evidence.failures]
+        rows = sampler.draw(evidence.rng, evidence.effort.inside, starts, draws=DRAWS)
+        return not evidence.ask(rows).all()
+
+    def _outside(self) -> bool:
+        """Ask cases that break one condition; whether failures change the conjunction."""
+        evidence, known = self.evidence, len(self.evidence.table.rows)
+        for each in self.chosen:
+            others = [other.loose for other in self.chosen if other is not each]
+            sampler = self._sampler(others, each.loose)
+            starts = evidence.table.rows[each.alone]
+            rows = sampler.draw(
+                evidence.rng, evidence.effort.outside, starts, draws=DRAWS
+            )
+            evidence.ask(rows)
+        if not evidence.table.failing[known:].any():
+            return False
+        before = [each.tight for each in self.chosen]
+        again = self._conjunction()
+        return again is None or [each.tight for each in again] != before
+
+    def _sampler(self, atoms: Sequence[Placed], broken: Placed | None) -> Sampler:
+        space, nodes = self.evidence.space, self.evidence.nodes
+
+        def inside(rows: Ints) -> Bools:
+            columns = Columns(space, rows)
+            held = (space.nodes(rows) <= nodes) & all_hold(atoms, columns)
+            return held if broken is None else held & ~broken.holds(columns)
+
+        return Sampler(space, inside, moves_of(space.genes, [p.atom for p in atoms]))
+
+
+_DERIVED: Final = 1.3
+"""Cost from which a term counts as derived."""
+
+_PER_RESIDUE: Final = 6
+"""Failures for each residue that make it likely that all were seen."""

@@ -1,0 +1,50 @@
+"""Asking whether cases fail, and counting how many were asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from joulecheck.workload.columns import Bools, Ints
+
+Fails = Callable[[Ints], Bools]
+"""(n, width) canonical rows -> (n,) which of them fail."""
+
+CHUNK: Final = 1 << 13
+"""Cases asked in one call."""
+
+
+class Exhausted(Exception):  # noqa: N818 - it ends a search, and is no error
+    """As many cases were asked as may be."""
+
+
+class Oracle:
+    """Answers whether cases fail, up to a limit."""
+
+    def __init__(self, fails: Fails, limit: int | None) -> None:
+        """Count what is asked of `fails`."""
+        self._fails = fails
+        self._limit = limit
+        self.evaluations = 0
+
+    @property
+    def left(self) -> float:
+        """How many cases may still be asked."""
+        return np.inf if self._limit is None else self._limit - self.evaluations
+
+    def ask(self, rows: Ints) -> Bools:
+        """(n,) which canonical rows fail.
+
+        Raises:
+            Exhausted: they are more than may still be asked.
+        """
+        if len(rows) > self.left:
+            raise Exhausted
+        self.evaluations += len(rows)
+        parts = [
+            self._fails(np.asfortranarray(rows[start : start + CHUNK]))
+            for start in range(0, len(rows), CHUNK)
+        ]
+        return np.concatenate(parts) if parts else np.zeros(0, dtype=bool)

@@ -1,0 +1,294 @@
+"""Named columns of a batch: what can be said of its cases and of their operators.
+
+Names of the first question of a case are bare ("macs"), those of others carry its
+role ("larger macs"). Genes that belong to no node are "gene NAME", coefficients
+"factor NAME" and "perturbed NAME".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import Final
+
+import attrs
+import numpy as np
+
+from joulecheck.case import Batch, Cases
+from joulecheck.errors import UnknownName, did_you_mean
+from joulecheck.space import CaseSpace, Trait
+from joulecheck.workload.columns import (
+    OPERATORS,
+    PRECISIONS,
+    Floats,
+    Ints,
+    tensor_bytes,
+    total_ops,
+)
+
+KINDS: Final = tuple(kind.__name__.lower() for kind in OPERATORS)
+FACTOR: Final = "factor "
+PERTURBED: Final = "perturbed "
+GENE: Final = "gene "
+
+_OF_CASES: Final[Mapping[str, Callable[[Cases], Floats]]] = {
+    "nodes": lambda cases: np.diff(_ends(cases)).astype(np.float64),
+    **{
+        f"{kind} nodes": lambda cases, code=code: _count(cases, code)
+        for code, kind in enumerate(KINDS)
+    },
+    "macs": lambda cases: cases.macs,
+    "ops": lambda cases: cases.ops,
+    "bytes": lambda cases: cases.bytes,
+    "input bytes": lambda cases: cases.traffic.input,
+    "weight bytes": lambda cases: cases.traffic.weight,
+    "output bytes": lambda cases: cases.traffic.output,
+    "internal bytes": lambda cases: cases.traffic.internal,
+    "bits": lambda cases: cases.bits.astype(np.float64),
+}
+
+_OF_OPERATORS: Final[Mapping[str, Callable[[Cases], Floats]]] = {
+    "loop m": lambda cases: cases.operators.m,
+    "loop n": lambda cases: cases.operators.n,
+    "loop k": lambda cases: cases.operators.k,
+    "instances": lambda cases: cases.operators.instances,
+    "operator macs": lambda cases: cases.operators.macs,
+    "operator ops": lambda cases: total_ops(cases.operators),
+    "input elements": lambda cases: cases.operators.input_elements,
+    "weight elements": lambda cases: cases.operators.weight_elements,
+    "output elements": lambda cases: cases.operators.output_elements,
+    "operator input bytes": lambda cases: _bytes(cases, "input_elements"),
+    "operator weight bytes": lambda cases: _bytes(cases, "weight_elements"),
+    "operator output bytes": lambda cases: _bytes(cases, "output_elements"),
+    "footprint": lambda cases: _footprint(cases),
+    "inputs from inside": lambda cases: cases.operators.internal_inputs,
+    "inputs from outside": lambda cases: cases.operators.external_inputs,
+    "weight from inside": lambda cases: cases.operators.weight_is_internal.astype(float),
+    "output read inside": lambda cases: cases.operators.output_is_internal.astype(float),
+}
+
+
+class Columns:
+    """The columns of some rows of a space, each computed when first asked for."""
+
+    def __init__(self, space: CaseSpace, rows: Ints) -> None:
+        """Name the columns of canonical rows."""
+        self.size = len(rows)
+        self._space = space
+        self._rows = rows
+        self._known: dict[tuple[str, str], Floats | Trait] = {}
+
+    @cached_property
+    def _batch(self) -> Batch:
+        return self._space.batch(self._rows)
+
+    @cached_property
+    def questions(self) -> dict[str, Cases]:
+        """The plain cases of each question, by the start of their columns' names."""
+        found = dict(_questions(self._batch, ""))
+        first = next(iter(found), "")
+        return {("" if role == first else f"{role} "): c for role, c in found.items()}
+
+    @cached_property
+    def scales(self) -> Mapping[str, Floats]:
+        """The factors by coefficient."""
+        found: dict[str, Floats] = {}
+        for value in _parts(self._batch).values():
+            if isinstance(value, Mapping):
+                found |= value
+        return found
+
+    @cached_property
+    def _fields(self) -> Mapping[str, Floats | Trait]:
+        return self._space.operator_fields(self._rows)
+
+    @cached_property
+    def _traits(self) -> Mapping[str, Trait]:
+        return self._space.traits(self._rows)
+
+    @cached_property
+    def _genes(self) -> dict[str, int]:
+        """The columns of the genes that no node of a known graph has."""
+        return {
+            gene.name: index
+            for index, gene in enumerate(self._space.genes)
+            if gene.low < gene.high and not (self.has_operators and _is_of_node(gene.name))
+        }
+
+    @cached_property
+    def starts(self) -> Ints:
+        """The first operator of each case."""
+        starts: Ints = self._operators_of.operators.starts
+        return starts
+
+    @cached_property
+    def counts(self) -> Ints:
+        """(n,) how many operators each case has."""
+        return np.diff(_ends(self._operators_of))
+
+    @property
+    def _operators_of(self) -> Cases:
+        return next(iter(self.questions.values()))
+
+    @cached_property
+    def has_operators(self) -> bool:
+        """Whether the space knows the operators of its cases."""
+        return bool(self._fields) and bool(self.questions)
+
+    @cached_property
+    def _aligned(self) -> dict[str, Cases]:
+        """The questions about graphs of the same shape as that of the first."""
+        first = self._operators_of.operators
+        return {
+            role: cases
+            for role, cases in self.questions.items()
+            if not role
+            or (
+                cases.operators is not first
+                and np.array_equal(cases.operators.starts, first.starts)
+                and len(cases.operators) == len(first)
+            )
+        }
+
+    @cached_property
+    def case_names(self) -> tuple[str, ...]:
+        """The columns of whole cases, the plainest first."""
+        totals = [f"{role}{name}" for role in self.questions for name in _OF_CASES]
+        kinds = [f"{role}precision" for role in self.questions]
+        factors = [f"{kind}{n}" for n in self.scales for kind in (PERTURBED, FACTOR)]
+        genes = [f"{GENE}{name}" for name in self._genes]
+        return (*kinds, *self._traits, *factors, *totals, *genes)
+
+    @cached_property
+    def operator_names(self) -> tuple[str, ...]:
+        """The columns of operators, the plainest first."""
+        if not self.has_operators:
+            return ()
+        computed = [f"{role}{name}" for role in self._aligned for name in _OF_OPERATORS]
+        return ("kind", *self._fields, *computed)
+
+    def case(self, name: str) -> Floats:
+        """(n,) a number of each case.
+
+        Raises:
+            UnknownName: the space has no such column, or it is no number.
+        """
+        return self._number("case", name)
+
+    def operator(self, name: str) -> Floats:
+        """(operators,) a number of each operator.
+
+        Raises:
+            UnknownName: the space has no such column, or it is no number.
+        """
+        return self._number("operator", name)
+
+    def trait(self, level: str, name: str) -> Trait:
+        """What kind each case or operator is of.
+
+        Raises:
+            UnknownName: the space has no such column, or it is a number.
+        """
+        found = self.column(level, name)
+        if not isinstance(found, Trait):
+            msg = f"{name!r} is a number, not a kind"
+            raise UnknownName(msg)
+        return found
+
+    def _number(self, level: str, name: str) -> Floats:
+        found = self.column(level, name)
+        if isinstance(found, Trait):
+            msg = f"{name!r} is a kind, not a number"
+            raise UnknownName(msg)
+        return found
+
+    def column(self, level: str, name: str) -> Floats | Trait:
+        """A number or a trait of each case or operator.
+
+        Raises:
+            UnknownName: the space has no such column.
+        """
+        key = (level, name)
+        if key not in self._known:
+            of = self._of_case if level == "case" else self._of_operator
+            found = of(name)
+            if found is None:
+                names = self.case_names if level == "case" else self.operator_names
+                msg = f"the space has no column {name!r}: {did_you_mean(name, names)}"
+                raise UnknownName(msg)
+            self._known[key] = found
+        return self._known[key]
+
+    def _of_case(self, name: str) -> Floats | Trait | None:
+        if name in self._traits:
+            return self._traits[name]
+        for role, cases in reversed(self.questions.items()):
+            short = name.removeprefix(role)
+            if name.startswith(role) and short == "precision":
+                return Trait(cases.precision, tuple(p.name for p in PRECISIONS))
+            if name.startswith(role) and short in _OF_CASES:
+                return _OF_CASES[short](cases)
+        if name.startswith((FACTOR, PERTURBED)):
+            kind, _, coefficient = name.partition(" ")
+            factor = self.scales.get(coefficient, np.ones(self.size))
+            return factor if f"{kind} " == FACTOR else (factor != 1.0).astype(np.float64)
+        gene = name.removeprefix(GENE)
+        if gene in self._genes:
+            return self._rows[:, self._genes[gene]].astype(np.float64)
+        return None
+
+    def _of_operator(self, name: str) -> Floats | Trait | None:
+        if not self.has_operators:
+            return None
+        if name == "kind":
+            return Trait(self._operators_of.operators.kind, KINDS)
+        if name in self._fields:
+            return self._fields[name]
+        for role, cases in reversed(self._aligned.items()):
+            short = name.removeprefix(role)
+            if name.startswith(role) and short in _OF_OPERATORS:
+                return _OF_OPERATORS[short](cases)
+        return None
+
+
+def _questions(batch: Batch, role: str) -> Iterator[tuple[str, Cases]]:
+    if isinstance(batch, Cases):
+        yield role, batch
+        return
+    for name, value in _parts(batch).items():
+        if isinstance(value, Cases) or attrs.has(type(value)):
+            yield from _questions(value, f"{role} {name}".strip())
+
+
+def _parts(batch: Batch) -> Mapping[str, object]:
+    """What a batch that is not plain consists of."""
+    if not attrs.has(type(batch)):
+        return {}
+    return {field.name: getattr(batch, field.name) for field in attrs.fields(type(batch))}
+
+
+def _is_of_node(gene: str) -> bool:
+    return gene.partition(".")[0].isdigit()
+
+
+def _ends(cases: Cases) -> Ints:
+    return np.append(cases.operators.starts, len(cases.operators))
+
+
+def _count(cases: Cases, code: int) -> Floats:
+    return cases.operators.per_case((cases.operators.kind == code).astype(np.float64))
+
+
+def _bytes(cases: Cases, elements: str) -> Floats:
+    rows = cases.operators
+    return tensor_bytes(getattr(rows, elements), rows.per_operator(cases.bits))
+
+
+def _footprint(cases: Cases) -> Floats:
+    """Bytes of all operands of each operator together, wherever they come from."""
+    rows = cases.operators
+    inputs = _bytes(cases, "input_elements") * (rows.external_inputs + rows.internal_inputs)
+    found: Floats = (
+        inputs + _bytes(cases, "weight_elements") + _bytes(cases, "output_elements")
+    )
+    return found
