@@ -23,6 +23,8 @@ from cattrs.errors import BaseValidationError
 from joulecheck.case import AnyCase, Case, Cases
 from joulecheck.errors import CorpusError, JoulecheckError
 from joulecheck.model import Subject
+from joulecheck.region import Region
+from joulecheck.region.region import add_hooks
 from joulecheck.structured import by_name, explained, strict_converter, tagged_union
 from joulecheck.workload import Function, Precision
 from joulecheck.workload.subgraph import AnyOperator, Workload
@@ -60,6 +62,10 @@ class Numbers:
 
 def _as_genes(genes: Iterable[int]) -> tuple[int, ...]:
     return tuple(genes)
+
+
+def _as_names(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(names)
 
 
 def _as_numbers(numbers: Iterable[Numbers]) -> tuple[Numbers, ...]:
@@ -119,6 +125,10 @@ class Counterexample:
     minimality: Minimality = Minimality.UNPROVEN
     blame: Blame | None = None
     contrast: Contrast | None = None
+    region: Region | None = None
+    """Where it fails, if that was found out."""
+    also: tuple[str, ...] = attrs.field(default=(), converter=_as_names)
+    """Other models with the same cause."""
     fault: str | None = None
     """The fault that was injected on purpose, if any."""
     versions: Mapping[str, str] = attrs.field(factory=dict)
@@ -190,6 +200,7 @@ def converter() -> cattrs.Converter:
     tagged_union(made, AnyOperator, "op")
     tagged_union(made, Workload, "op")
     tagged_union(made, AnyCase, "kind")
+    add_hooks(made)
     return made
 
 

@@ -7,7 +7,7 @@ import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
-from typing import Final
+from typing import Any, Final
 
 import attrs
 import hypothesis
@@ -18,12 +18,14 @@ from joulecheck.campaign.contrast import nearest_passing
 from joulecheck.campaign.memory import keep_freed_memory
 from joulecheck.campaign.order import Plainness
 from joulecheck.campaign.reduce import LAZY_LIMIT, Reduced, reduce
+from joulecheck.campaign.regions.generalise import generalise
 from joulecheck.campaign.shrink import shrink
 from joulecheck.case import AnyCase
 from joulecheck.counterexample import Contrast, Counterexample, numbers_of
 from joulecheck.errors import OutsideSpace
 from joulecheck.model import Subject
 from joulecheck.property import Property
+from joulecheck.region import Region
 from joulecheck.space import CaseSpace
 from joulecheck.workload.columns import Bools, Floats, Ints
 
@@ -38,6 +40,15 @@ CONFIRMED: Final = 8
 
 FOLLOW_UP: Final = -1
 """Stands for a batch's number while a failure is confirmed and made minimal."""
+
+KEPT: Final = 64
+"""Failing rows of a batch that are kept."""
+
+SEEN: Final = 2048
+"""Fresh cases of a vectorised model that are asked for the sake of blame."""
+
+FRESH: Final = 0x5EED
+"""Tells the seed of such cases from that of the search."""
 
 SHRINK_LIMIT: Final = 2000
 """Cases that Hypothesis may ask of a vectorised model; others are asked fewer."""
@@ -54,6 +65,12 @@ class Unit:
     cases: int
     exempt: bool = False
     """Whether one failing case is enough, for the model says that there are some."""
+    known: tuple[Region, ...] = ()
+    """Where failures are known: cases inside are left out."""
+    first_batch: int = 0
+    """Where to go on; that batch was asked before, and is not counted again."""
+    follow: tuple[tuple[int, ...], ...] = ()
+    """Failing rows, the first confirmed: instead of searching, make that one minimal."""
 
 
 @attrs.frozen(kw_only=True)
@@ -68,11 +85,13 @@ class Searched:
     least_margin: float
     """NaN if none was in the domain."""
     seconds: float
+    masked: int = 0
+    """Cases left out, for failures are known there."""
+    failing: tuple[tuple[int, ...], ...] = ()
+    """Rows that failed in the last batch, a confirmed one first."""
+    batch: int = 0
+    """The number of that batch."""
     counterexample: Counterexample | None = None
-    screened: AnyCase | None = None
-    """The failing case as it was drawn, before it was made minimal."""
-    seconds_to_minimal: float = 0.0
-    """From the first failing case to the minimal one."""
     unconfirmed: AnyCase | None = None
     """A case that failed in a batch and held on the scalar path."""
 
@@ -110,7 +129,7 @@ def search(
     deadline: float | None = None,
     on_batch: Callable[[int], None] = lambda _: None,
 ) -> Searched:
-    """Screen the unit's cases until one fails, and make that one minimal.
+    """Screen the unit's cases until one fails, or make one minimal that is known to fail.
 
     Args:
         unit: the cases: how many, and from which seed.
@@ -129,6 +148,22 @@ def search(
     return _Search(unit, model, law, deadline).run(on_batch)
 
 
+def search_and_minimise(
+    unit: Unit,
+    model: Subject,
+    law: Property,
+    *,
+    on_batch: Callable[[int], None] = lambda _: None,
+) -> Searched:
+    """Screen the unit's cases until one fails, and make that one minimal as well."""
+    found = search(unit, model, law, on_batch=on_batch)
+    if not found.failing:
+        return found
+    after = attrs.evolve(unit, follow=found.failing)
+    followed = search(after, model, law, on_batch=on_batch)
+    return attrs.evolve(found, counterexample=followed.counterexample)
+
+
 class _Search:
     def __init__(
         self, unit: Unit, model: Subject, law: Property, deadline: float | None
@@ -141,59 +176,72 @@ class _Search:
         self.checks = 0
         self.in_domain = 0
         self.least = np.nan
+        self.masked = 0
         self.unconfirmed: AnyCase | None = None
-        self.seen = Evidence.none(self.space)
 
     def run(self, on_batch: Callable[[int], None]) -> Searched:
         started = time.monotonic()
-        failing: Ints | None = None
+        if self.unit.follow:
+            on_batch(FOLLOW_UP)
+            found = self._counterexample(np.array(self.unit.follow, dtype=np.int64))
+            return self._searched(started, counterexample=found)
         for number, rows in batches(self.unit, self.model, self.law):
+            if number < self.unit.first_batch:
+                continue
             if self._out_of_time():
                 break
             on_batch(number)
-            failing = self._screen(rows, on_batch)
-            if failing is not None:
-                break
-        found_at = time.monotonic()
-        found = None
-        if failing is not None and not self.unit.exempt:
-            found = self._counterexample(failing)
-        ended = time.monotonic()
+            counted = number > self.unit.first_batch or not self.unit.first_batch
+            failing = self._screen(self._unknown(rows), on_batch, counted=counted)
+            if len(failing):
+                kept = tuple(map(tuple, failing[:KEPT].tolist()))
+                return self._searched(started, failing=kept, batch=number)
+        return self._searched(started)
+
+    def _searched(self, started: float, **found: Any) -> Searched:  # noqa: ANN401 - its other fields
         return Searched(
             unit=self.unit,
             checks=self.checks,
             in_domain=self.in_domain,
             least_margin=float(self.least),
-            seconds=ended - started,
-            counterexample=found,
-            screened=None if failing is None else self.space.build(failing.tolist()),
-            seconds_to_minimal=0.0 if failing is None else ended - found_at,
+            seconds=time.monotonic() - started,
+            masked=self.masked,
             unconfirmed=self.unconfirmed,
+            **found,
         )
+
+    def _unknown(self, rows: Ints) -> Ints:
+        """The rows that lie in no known region."""
+        inside = np.zeros(len(rows), dtype=bool)
+        for region in self.unit.known:
+            inside |= region.contains(self.space, rows)
+        self.masked += int(inside.sum())
+        return rows[~inside] if inside.any() else rows
 
     def _out_of_time(self) -> bool:
         return self.deadline is not None and time.monotonic() >= self.deadline
 
-    def _screen(self, rows: Ints, on_batch: Callable[[int], None]) -> Ints | None:
-        """Ask a batch; the plainest of its rows that fails on the scalar path too."""
-        margins = self.law.checked_margin(self.model, self.space.batch(rows))
+    def _screen(
+        self, rows: Ints, on_batch: Callable[[int], None], *, counted: bool
+    ) -> Ints:
+        """Ask a batch: the rows that fail, first one that does on the scalar path too."""
+        margins = self._margins(rows)
         known = ~np.isnan(margins)
-        self.checks += len(rows)
-        self.in_domain += int(known.sum())
+        if counted:
+            self.checks += len(rows)
+            self.in_domain += int(known.sum())
         if known.any():
             self.least = np.fmin(self.least, margins[known].min())
         failing = rows[margins < 0]
-        self.seen = Evidence(failing, rows[margins >= 0])
         on_batch(FOLLOW_UP)
-        if not len(failing):
-            return None
-        for index in Plainness.of(self.space, failing).order()[:CONFIRMED]:
+        order = Plainness.of(self.space, failing).order()
+        for index in order[:CONFIRMED]:
             case = self.space.build(failing[index].tolist())
             if self._fails(case):
-                found: Ints = failing[index]
-                return found
+                others: Ints = failing[order[order != index]]
+                return np.concatenate([failing[index : index + 1], spread(others)])
             self.unconfirmed = case
-        return None
+        return failing[:0]
 
     def _fails(self, case: AnyCase) -> bool:
         return self.law.margin_of(self.model, case) < 0
@@ -201,11 +249,13 @@ class _Search:
     def _fail(self, rows: Ints) -> Bools:
         return self._margins(rows) < 0
 
-    def _counterexample(self, row: Ints) -> Counterexample:
+    def _counterexample(self, failing: Ints) -> Counterexample:
+        row = failing[0]
         reduced = self._reduced(self._shrunk(row.tolist()))
         if not self._fails(self.space.build(reduced.row)):  # the paths disagree
             reduced = Reduced(tuple(row.tolist()), reduced.minimality, 0)
         case = self.space.build(reduced.row)
+        seen = self._seen(failing)
         return Counterexample(
             model=self.model.name,
             property=self.law.id,
@@ -215,10 +265,37 @@ class _Search:
             numbers=numbers_of(self.model, case),
             seed=self.unit.seed,
             minimality=reduced.minimality,
-            blame=blame(self.law, self.model, self.space, case, self.seen),
+            blame=blame(self.law, self.model, self.space, case, seen),
             contrast=self._contrast(reduced.row),
+            region=self._region(reduced.row, seen.failing),
             versions=versions(),
         )
+
+    def _seen(self, failing: Ints) -> Evidence:
+        """The failing rows, and those of a fresh batch that hold."""
+        size = SEEN if self.model.vectorised else SCALAR_BATCH
+        fresh = self._unknown(self.space.sample(self._fresh(), size // self.law.thinning))
+        margins = self._margins(fresh)
+        return Evidence(np.concatenate([failing, fresh[margins < 0]]), fresh[margins >= 0])
+
+    def _region(self, row: Sequence[int], failing: Ints) -> Region | None:
+        """Where it fails around a minimal row, if that can be told."""
+        found = generalise(
+            self.space,
+            self._fail,
+            row,
+            failing,
+            self._fresh(),
+            self.model.machine.quanta,
+            vectorised=self.model.vectorised,
+        )
+        minimal = np.array([row], dtype=np.int64)
+        around = (r for r in found.regions if r.contains(self.space, minimal)[0])
+        return next(around, None)
+
+    def _fresh(self) -> np.random.Generator:
+        """Random numbers apart from those that screening draws."""
+        return generator(attrs.evolve(self.unit, seed=self.unit.seed ^ FRESH))
 
     def _contrast(self, row: Sequence[int]) -> Contrast | None:
         """The nearest case that holds, on the scalar path too."""
@@ -246,6 +323,14 @@ class _Search:
 
     def _reduced(self, row: Sequence[int]) -> Reduced:
         return reduce(self.space, row, self._fail, vectorised=self.model.vectorised)
+
+
+def spread(rows: Ints) -> Ints:
+    """Some of many rows, evenly from first to last."""
+    if len(rows) <= KEPT:
+        return rows
+    chosen: Ints = rows[np.linspace(0, len(rows) - 1, KEPT).astype(np.int64)]
+    return chosen
 
 
 def versions() -> dict[str, str]:

@@ -16,6 +16,7 @@ from rich.console import Console
 from joulecheck.campaign.campaign import Campaign, Extent
 from joulecheck.campaign.events import (
     CampaignFinished,
+    CauseShared,
     CounterexampleFound,
     Event,
     RoundFinished,
@@ -231,6 +232,9 @@ class _Listener:
         match event:
             case CounterexampleFound():
                 self._save(event)
+            case CauseShared():
+                found = attrs.evolve(event.counterexample, fault=self._asked.inject)
+                self._document.changed(self._corpus.save(found))
             case RoundFinished():
                 attrs.evolve(self._state, epoch=event.epoch).save()
             case CampaignFinished():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import time
+from collections import Counter
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -13,6 +14,7 @@ from rich.text import Text
 from joulecheck.campaign.events import (
     CampaignFinished,
     CampaignStarted,
+    CauseShared,
     EpochFinished,
     Event,
     ModelFailed,
@@ -21,16 +23,22 @@ from joulecheck.campaign.events import (
     Unconfirmed,
 )
 from joulecheck.corpus import Finding
+from joulecheck.counterexample import Counterexample
 from joulecheck.reports.claims import claims, table_of_pairs
 from joulecheck.reports.wording import (
     Line,
     accept_command,
+    blamed,
     case_lines,
     counterexample_lines,
     finding_title,
+    shared_text,
 )
 
 LABEL_WIDTH = 10
+
+MOST_BLAMED = 3
+"""Terms and coefficients that are named for all findings together."""
 
 PLAIN_PROGRESS_SECONDS = 15.0
 """Between two lines of progress in a pipe."""
@@ -75,6 +83,9 @@ class CampaignReport:
         self._started = 0.0
         self._last_line = 0.0
         self._skipped: list[PairSkipped] = []
+        self._shared: dict[str, Counterexample] = {}
+        self._blamed: Counter[str] = Counter()
+        self._found = 0
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -85,6 +96,8 @@ class CampaignReport:
                 self._skipped.append(event)
             case EpochFinished():
                 self._advance(event)
+            case CauseShared():
+                self._shared[event.counterexample.id] = event.counterexample
             case StaleExemption():
                 self._note(
                     f"STALE exemption of {event.pair.model} from {event.pair.property}: "
@@ -111,6 +124,8 @@ class CampaignReport:
 
     def found(self, finding: Finding, status: str, seconds: float) -> None:
         """Show a finding as soon as it is minimal."""
+        self._found += 1
+        self._blamed.update(blamed(finding.counterexample))
         show_finding(self._console, finding, status)
         if seconds:
             lines = [("found", f"minimal {seconds:.2f} s after the first failing case")]
@@ -170,6 +185,11 @@ class CampaignReport:
     def _finish(self, event: CampaignFinished) -> None:
         self.close()
         self._console.print()
+        for found in self._shared.values():
+            self._note(shared_text(found))
+        for target, count in self._blamed.most_common(MOST_BLAMED):
+            if count > 1:
+                self._note(f"{target} explains {count} of {self._found} findings")
         self._show_skipped()
         for pair in event.vacuous:
             self._note(f"{pair.property} on {pair.model} met no case in its domain")

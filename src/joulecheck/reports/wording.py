@@ -11,6 +11,7 @@ from joulecheck.counterexample import Blame, Counterexample, Minimality, Numbers
 from joulecheck.errors import UnknownName
 from joulecheck.property import Property, property_named
 from joulecheck.quantities import engineering
+from joulecheck.region import Region
 from joulecheck.workload import (
     Conv2d,
     Elementwise,
@@ -20,6 +21,9 @@ from joulecheck.workload import (
     Totals,
     Workload,
 )
+
+MOST_NAMED = 6
+"""Models that a sentence names before it counts."""
 
 Line = tuple[str, str]
 """A label and a text."""
@@ -134,10 +138,18 @@ def counterexample_lines(found: Counterexample) -> list[Line]:
         ("", proven[found.minimality]),
         *number_lines(found.numbers),
         ("margin", f"{found.margin:.4g} (below 0 violates the rule; relative)"),
+        *_region_lines(found.region),
         *_blame_lines(found.blame),
         *_contrast_lines(found),
+        *([("also", shared_text(found))] if found.also else []),
         ("replay", replay_command(found)),
     ]
+
+
+def _region_lines(region: Region | None) -> Iterator[Line]:
+    """Where it fails, and how much of the sampled cases that is."""
+    if region is not None:
+        yield "region", str(region)
 
 
 def _blame_lines(blame: Blame | None) -> Iterator[Line]:
@@ -186,6 +198,19 @@ def _ratios(failing: Numbers, holding: Numbers) -> dict[str, float]:
         for name, (one, other) in pairs.items()
         if one is not None and other is not None and one > 0 and other > 0
     }
+
+
+def blamed(found: Counterexample) -> set[str]:
+    """What the repairs of a counterexample change: terms, coefficients, totals."""
+    return {repair.target for repair in found.blame.repairs} if found.blame else set()
+
+
+def shared_text(found: Counterexample) -> str:
+    """The other models that fail where a counterexample says, in a sentence."""
+    others = ", ".join(found.also[:MOST_NAMED])
+    more = len(found.also) - MOST_NAMED
+    ending = f" and {more} more" if more > 0 else ""
+    return f"{found.id} fails on {len(found.also) + 1} models: also {others}{ending}"
 
 
 def _rule_lines(law: Property) -> list[Line]:
