@@ -6,6 +6,7 @@ of anchors, failures that are far from each other.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from joulecheck.campaign.regions.effort import Effort
 from joulecheck.campaign.regions.oracle import Oracle
-from joulecheck.campaign.regions.scan import Scan, Scanner, period_of, periods_to_try
+from joulecheck.campaign.regions.scan import Scan, Scanner, period_of
 from joulecheck.campaign.regions.table import Table
 from joulecheck.region.sampling import Sampler
 from joulecheck.space import CaseSpace
@@ -23,6 +24,12 @@ MOST_FAILURES: Final = 1024
 """Failures of the screening that are looked at."""
 
 CROSSINGS: Final = 2
+
+MOST_PERIODS: Final = 6
+"""Different periods that are tried for all numbers."""
+
+SELDOM: Final = 5
+"""Times less often than the commonest one a period may be seen."""
 
 CHANGES: Final = 8
 """Changes at either end of an axis of which both sides are kept."""
@@ -64,6 +71,7 @@ class Evidence:
         self.table = Table(space, space.sample(rng, 64), self.nodes, quanta)
         self.periods: dict[int, int] = {}
         """By column of a gene: the period with which its axes alternate."""
+        self.all_periods: list[int] = []
 
     def gather(self, failures: Ints) -> None:
         """Cross and scan.
@@ -140,12 +148,7 @@ class Evidence:
         scanner = Scanner(self.space, self.oracle, self.quanta)
         axes = scanner.axes(self._anchors())
         windows = scanner.scan(axes, [scanner.window(a, self.effort.reach) for a in axes])
-        for scan in windows:
-            gene = self.space.genes[scan.axis.column]
-            period = period_of(scan, periods_to_try(self.quanta, gene))
-            if period is not None:
-                known = self.periods.get(scan.axis.column, period)
-                self.periods[scan.axis.column] = max(known, period)
+        self._note_periods(windows)
         wide = [axis for axis in axes if self._range(axis.column) > 2 * self.effort.reach]
         steps = [self.periods.get(axis.column, 1) for axis in wide]
         rungs = [scanner.ladder(a, step) for a, step in zip(wide, steps, strict=True)]
@@ -157,6 +160,22 @@ class Evidence:
         rows = self.space.canonical(np.asfortranarray(rows))
         small = self.space.nodes(rows) <= self.nodes
         self._add(rows[small], failing[small])
+
+    def _note_periods(self, windows: Sequence[Scan]) -> None:
+        """Note the period of each gene, that of most anchors, and the commonest of all."""
+        seen: dict[int, Counter[int]] = {}
+        for scan in windows:
+            period = period_of(scan, self.quanta)
+            if period is not None:
+                seen.setdefault(scan.axis.column, Counter())[period] += 1
+        self.periods = {
+            column: max(counts, key=lambda q: (counts[q], q))
+            for column, counts in seen.items()
+        }
+        every = sum(seen.values(), Counter[int]())
+        often = max(every.values(), default=0) / SELDOM
+        commonest = every.most_common(MOST_PERIODS)
+        self.all_periods = sorted(q for q, count in commonest if count >= often)
 
     def _range(self, column: int) -> int:
         return self.space.genes[column].high - self.space.genes[column].low

@@ -95,7 +95,9 @@ class Learner:
             pool = candidates(table, failures, passes, more)
             found = cover(pool, len(passes))
         if found is None:
-            failures = component(table, failures, passes, periods)
+            failures = component(
+                table, self.evidence.rng, failures, passes, periods
+            )
             pool = candidates(table, failures, passes, periods)
             found = cover(pool, len(passes))
         return None if found is None else self._detailed(found, passes)
@@ -122,22 +124,18 @@ class Learner:
 
     def _periods(self) -> list[tuple[int, int]]:
         """The periods that were seen, for all plain whole numbers."""
-        found = sorted(set(self.evidence.periods.values()))
-        plain = [
-            index
-            for index, term in enumerate(self.evidence.table.terms)
-            if term.feature.how is How.VALUE and term.cost < _DERIVED
-        ]
-        return [(index, period) for index in plain for period in found]
+        terms = self.evidence.table.terms
+        sizes = [index for index, term in enumerate(terms) if term.is_size]
+        return [(index, q) for index in sizes for q in self.evidence.all_periods]
 
     def _derived_periods(self, failures: int) -> list[tuple[int, int]]:
         """The same and small ones for derived numbers, if there is enough evidence."""
-        found = {*SMALL_PERIODS, *self.evidence.periods.values(), *self.evidence.quanta}
+        found = {*SMALL_PERIODS, *self.evidence.all_periods, *self.evidence.quanta}
         periods = sorted(p for p in found if p * _PER_RESIDUE <= failures)
         derived = [
             index
             for index, term in enumerate(self.evidence.table.terms)
-            if term.feature.how is not How.RATIO and term.cost >= _DERIVED
+            if term.feature.how is not How.RATIO and not term.is_size
         ]
         return [(index, period) for index in derived for period in periods]
 
@@ -187,9 +185,6 @@ class Learner:
 
         return Sampler(space, inside, moves_of(space.genes, [p.atom for p in atoms]))
 
-
-_DERIVED: Final = 1.3
-"""Cost from which a term counts as derived."""
 
 _PER_RESIDUE: Final = 6
 """Failures for each residue that make it likely that all were seen."""

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from joulecheck.campaign.regions.oracle import Oracle
-from joulecheck.space import CaseSpace, Gene
+from joulecheck.space import CaseSpace
 from joulecheck.workload.columns import Bools, Ints
 
 LONGEST: Final = 128
@@ -132,11 +132,12 @@ class Scanner:
         ]
 
 
-def period_of(scan: Scan, candidates: Sequence[int]) -> int | None:
+def period_of(scan: Scan, quanta: Sequence[int]) -> int | None:
     """The smallest period with which failing and passing values alternate.
 
-    None if they do not alternate: all of those between the first and the last failing
-    value fail, or no period explains which do.
+    It is seen at least twice, or once if it is one of `quanta`. None if the values do
+    not alternate: all of those between the first and the last failing value fail, or no
+    period explains which do.
     """
     failing = np.flatnonzero(scan.failing)
     if not len(failing):
@@ -145,9 +146,9 @@ def period_of(scan: Scan, candidates: Sequence[int]) -> int | None:
     labels = scan.failing[failing[0] : failing[-1] + 1]
     if labels.all():
         return None
-    for period in candidates:
-        if values[-1] - values[0] < period:
-            break
+    span = int(values[-1] - values[0])
+    small = range(2, min(LONGEST, span // 2) + 1)
+    for period in sorted({*small, *(q for q in quanta if 1 < q <= span)}):
         rests = values % period
         inside, outside = np.zeros(period, bool), np.zeros(period, bool)
         inside[rests[labels]] = True
@@ -155,9 +156,3 @@ def period_of(scan: Scan, candidates: Sequence[int]) -> int | None:
         if not (inside & outside).any():
             return period
     return None
-
-
-def periods_to_try(quanta: Sequence[int], gene: Gene) -> list[int]:
-    """Small numbers and the machine's sizes, ascending, that fit a gene's range."""
-    numbers = {*range(2, LONGEST + 1), *quanta}
-    return sorted(n for n in numbers if n <= gene.high - gene.low)

@@ -23,6 +23,13 @@ class Term:
     feature: Feature
     cost: float
 
+    @property
+    def is_size(self) -> bool:
+        """Whether it is a dimension, a loop bound or a gene as it stands."""
+        name = self.feature.of[0]
+        plain = self.feature.how is How.VALUE
+        return plain and (name in SIZES or name.startswith(GENE))
+
 
 @attrs.frozen
 class Sort:
@@ -63,6 +70,7 @@ _PAIRED: Final = (
     ("batch", "c", "h", "w", "filters", "r", "s", "p", "q", "groups"),
     _LOOPS,
 )
+SIZES: Final = frozenset(name for group in _PAIRED for name in group)
 _TRIPLES: Final = (
     ("batch", "m", "n"),
     ("batch", "m", "k"),
