@@ -105,7 +105,13 @@ class Sampler:
     """To find a first member where neither the sampler nor a start gives one."""
 
     def draw(
-        self, rng: np.random.Generator, size: int, starts: Ints, *, draws: int = DRAWS
+        self,
+        rng: np.random.Generator,
+        size: int,
+        starts: Ints,
+        *,
+        draws: int = DRAWS,
+        rounds: int = ROUNDS,
     ) -> Ints:
         """Up to `size` different rows inside; fewer if no more are found.
 
@@ -114,6 +120,7 @@ class Sampler:
             size: how many rows.
             starts: (any, width) rows inside from which to cross.
             draws: rows of the space's own sampler to look at first.
+            rounds: crossings after which no more are looked for.
         """
         fresh = self.space.sample(rng, draws)
         found = _Rows(fresh[self.inside(fresh)])
@@ -121,7 +128,7 @@ class Sampler:
         if not len(members) and self.score is not None:
             members = self._climbed(rng, fresh, self.score)
             found.add(members)
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             if len(found) >= size or not len(members):
                 break
             new = self._children(rng, members)

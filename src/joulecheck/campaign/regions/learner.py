@@ -21,8 +21,11 @@ from joulecheck.region import Columns, How, Interval
 from joulecheck.region.sampling import Sampler, moves_of
 from joulecheck.workload.columns import Bools, Ints
 
-ROUNDS: Final = 16
+ROUNDS: Final = 24
 """Conjunctions that are tried for one region."""
+
+CLOSINGS: Final = 4
+"""Times that gaps are asked about before something else is."""
 
 SMALL_PERIODS: Final = range(2, 9)
 """Of derived numbers."""
@@ -68,20 +71,29 @@ class Learner:
         """Learn from evidence, and add to it."""
         self.evidence = evidence
         self.chosen: list[Chosen] = []
+        self.pool: list[Candidate] = []
+        """What the conjunction was last chosen from."""
+        self.passes = evidence.passes
+        """The passing rows of the table that each of the pool may exclude."""
 
-    def learn(self) -> list[Placed] | None:
-        """The atoms of a region around the seed, or None if none is found.
+    def learn(self) -> list[Chosen] | None:
+        """The conditions of a region around the seed, or None if none is found.
 
         Raises:
             Exhausted: too many cases would be asked.
         """
+        closings = 0
         for _ in range(ROUNDS):
             chosen = self._conjunction()
             if chosen is None:
                 return None
             self.chosen = chosen
-            if not (self._close() or self._inside() or self._outside()):
-                return [each.final for each in self.chosen]
+            if closings < CLOSINGS and self._close():
+                closings += 1
+                continue
+            closings = 0
+            if not (self._inside() or self._outside()):
+                return self.chosen
         return None
 
     def _conjunction(self) -> list[Chosen] | None:
@@ -96,21 +108,21 @@ class Learner:
             found = cover(pool, len(passes))
         if found is None:
             failures = component(
-                table, self.evidence.rng, failures, passes, periods
+                table, self.evidence.task.rng, failures, passes, periods
             )
             pool = candidates(table, failures, passes, periods)
             found = cover(pool, len(passes))
+        self.pool, self.passes = pool, passes
         return None if found is None else self._detailed(found, passes)
 
     def _detailed(self, found: Sequence[Candidate], passes: Ints) -> list[Chosen]:
         count = np.sum([candidate.excluded for candidate in found], axis=0)
-        detailed = []
-        for candidate in found:
-            alone = passes[candidate.excluded & (count == 1)]
-            tight = placed(self.evidence.table, candidate)
-            gap = self._gap(candidate, tight, alone)
-            detailed.append(Chosen(candidate, tight, alone, gap))
-        return detailed
+        return [self.detailed(c, passes[c.excluded & (count == 1)]) for c in found]
+
+    def detailed(self, candidate: Candidate, alone: Ints) -> Chosen:
+        """A candidate as a condition that alone keeps out some passing rows."""
+        tight = placed(self.evidence.table, candidate)
+        return Chosen(candidate, tight, alone, self._gap(candidate, tight, alone))
 
     def _gap(self, candidate: Candidate, tight: Placed, alone: Ints) -> Gap | None:
         if not isinstance(tight.atom, Interval):
@@ -130,7 +142,7 @@ class Learner:
 
     def _derived_periods(self, failures: int) -> list[tuple[int, int]]:
         """The same and small ones for derived numbers, if there is enough evidence."""
-        found = {*SMALL_PERIODS, *self.evidence.all_periods, *self.evidence.quanta}
+        found = {*SMALL_PERIODS, *self.evidence.all_periods, *self.evidence.task.quanta}
         periods = sorted(p for p in found if p * _PER_RESIDUE <= failures)
         derived = [
             index
@@ -155,19 +167,19 @@ class Learner:
         atoms = [each.loose for each in self.chosen]
         sampler = self._sampler(atoms, None)
         starts = table.rows[evidence.failures]
-        rows = sampler.draw(evidence.rng, evidence.effort.inside, starts, draws=DRAWS)
+        task = evidence.task
+        rows = sampler.draw(task.rng, task.effort.inside, starts, draws=DRAWS)
         return not evidence.ask(rows).all()
 
     def _outside(self) -> bool:
         """Ask cases that break one condition; whether failures change the conjunction."""
         evidence, known = self.evidence, len(self.evidence.table.rows)
+        task = evidence.task
         for each in self.chosen:
             others = [other.loose for other in self.chosen if other is not each]
             sampler = self._sampler(others, each.loose)
             starts = evidence.table.rows[each.alone]
-            rows = sampler.draw(
-                evidence.rng, evidence.effort.outside, starts, draws=DRAWS
-            )
+            rows = sampler.draw(task.rng, task.effort.outside, starts, draws=DRAWS)
             evidence.ask(rows)
         if not evidence.table.failing[known:].any():
             return False
@@ -176,11 +188,11 @@ class Learner:
         return again is None or [each.tight for each in again] != before
 
     def _sampler(self, atoms: Sequence[Placed], broken: Placed | None) -> Sampler:
-        space, nodes = self.evidence.space, self.evidence.nodes
+        space, scope = self.evidence.task.space, self.evidence.scope
 
         def inside(rows: Ints) -> Bools:
             columns = Columns(space, rows)
-            held = (space.nodes(rows) <= nodes) & all_hold(atoms, columns)
+            held = scope.admits(rows) & all_hold(atoms, columns)
             return held if broken is None else held & ~broken.holds(columns)
 
         return Sampler(space, inside, moves_of(space.genes, [p.atom for p in atoms]))
