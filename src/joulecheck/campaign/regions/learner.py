@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-import attrs
-import numpy as np
-
 from joulecheck.campaign.regions.component import component
-from joulecheck.campaign.regions.ends import Gap, close
+from joulecheck.campaign.regions.chosen import Chosen, detailed
+from joulecheck.campaign.regions.ends import close
 from joulecheck.campaign.regions.evidence import Evidence
-from joulecheck.campaign.regions.explain import Candidate, candidates, cover, placed
+from joulecheck.campaign.regions.explain import Candidate, candidates, cover
 from joulecheck.campaign.regions.table import Placed, all_hold
-from joulecheck.region import Columns, How, Interval
+from joulecheck.region import Columns, How
 from joulecheck.region.sampling import Sampler, moves_of
 from joulecheck.workload.columns import Bools, Ints
 
@@ -33,43 +31,18 @@ SMALL_PERIODS: Final = range(2, 9)
 DRAWS: Final = 1024
 
 
-@attrs.frozen(eq=False)
-class Chosen:
-    """A condition of the conjunction, and what it alone keeps out."""
-
-    candidate: Candidate
-    tight: Placed
-    alone: Ints
-    """The rows that pass and meet all other conditions."""
-    gap: Gap | None
-    """The end of an interval."""
-
-    @property
-    def loose(self) -> Placed:
-        """The widest form that the evidence allows."""
-        if self.gap is None:
-            return self.tight
-        towards = np.inf if self.gap.is_low else -np.inf
-        end = float(np.nextafter(self.gap.outside, towards))
-        return self._ending(end)
-
-    @property
-    def final(self) -> Placed:
-        """The form in which it is said."""
-        return self.tight if self.gap is None else self._ending(self.gap.end)
-
-    def _ending(self, end: float) -> Placed:
-        assert self.gap is not None
-        name = "low" if self.gap.is_low else "high"
-        return Placed(self.tight.position, attrs.evolve(self.tight.atom, **{name: end}))
-
-
 class Learner:
     """Learns the region of a seed among cases of as many operators."""
 
-    def __init__(self, evidence: Evidence) -> None:
-        """Learn from evidence, and add to it."""
+    def __init__(self, evidence: Evidence, *, parts: bool = True) -> None:
+        """Learn from evidence, and add to it.
+
+        Args:
+            evidence: what was asked so far.
+            parts: whether the conjunction may leave out some of the failures.
+        """
         self.evidence = evidence
+        self.parts = parts
         self.chosen: list[Chosen] = []
         self.pool: list[Candidate] = []
         """What the conjunction was last chosen from."""
@@ -106,33 +79,14 @@ class Learner:
             more = [*periods, *self._derived_periods(len(failures))]
             pool = candidates(table, failures, passes, more)
             found = cover(pool, len(passes))
-        if found is None:
+        if found is None and self.parts:
             failures = component(
                 table, self.evidence.task.rng, failures, passes, periods
             )
             pool = candidates(table, failures, passes, periods)
             found = cover(pool, len(passes))
         self.pool, self.passes = pool, passes
-        return None if found is None else self._detailed(found, passes)
-
-    def _detailed(self, found: Sequence[Candidate], passes: Ints) -> list[Chosen]:
-        count = np.sum([candidate.excluded for candidate in found], axis=0)
-        return [self.detailed(c, passes[c.excluded & (count == 1)]) for c in found]
-
-    def detailed(self, candidate: Candidate, alone: Ints) -> Chosen:
-        """A candidate as a condition that alone keeps out some passing rows."""
-        tight = placed(self.evidence.table, candidate)
-        return Chosen(candidate, tight, alone, self._gap(candidate, tight, alone))
-
-    def _gap(self, candidate: Candidate, tight: Placed, alone: Ints) -> Gap | None:
-        if not isinstance(tight.atom, Interval):
-            return None
-        values = self.evidence.table.values[candidate.term, alone]
-        term = self.evidence.table.terms[candidate.term]
-        if tight.atom.low is not None:
-            return Gap(term, True, tight.atom.low, float(values.max()))
-        assert tight.atom.high is not None
-        return Gap(term, False, tight.atom.high, float(values.min()))
+        return None if found is None else detailed(table, found, passes)
 
     def _periods(self) -> list[tuple[int, int]]:
         """The periods that were seen, for all plain whole numbers."""

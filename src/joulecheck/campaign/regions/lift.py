@@ -8,25 +8,22 @@ patterns, and patterns are widened as far as all that is added fails.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice, product
 from typing import Final
 
-import attrs
 import numpy as np
 
+from joulecheck.campaign.regions.chosen import Chosen, chosen_as
 from joulecheck.campaign.regions.evidence import Evidence
 from joulecheck.campaign.regions.explain import Candidate, candidates, cover, placed
-from joulecheck.campaign.regions.learner import Chosen, Learner
+from joulecheck.campaign.regions.larger import Larger
+from joulecheck.campaign.regions.learner import Learner
+from joulecheck.campaign.regions.refine import Patterns, refined
 from joulecheck.campaign.regions.table import Placed, Table
 from joulecheck.campaign.regions.task import Scope, Task
-from joulecheck.region import Atom, Columns, Kinds, Region, SomeOperator
-from joulecheck.region.columns import KINDS
-from joulecheck.region.sampling import Sampler
-from joulecheck.workload.columns import Bools, Ints
-
-EMBEDDED: Final = 768
-"""Failures and passing cases that are put into larger ones."""
+from joulecheck.campaign.regions.widen import closed, widened
+from joulecheck.region import Atom, Region, SomeOperator
 
 READINGS: Final = 40
 """Ways to read the conditions, as of operators or of the whole, that are compared."""
@@ -37,24 +34,19 @@ ALIKE: Final = 5
 PER_COST: Final = 0.02
 """Share of the failures for which a unit of cost is worth paying."""
 
-LEARNT: Final = 3
-"""Readings, the best first, that are tried in full."""
+UNEXPLAINED: Final = 0.3
+"""Likewise what it costs if more must be said of an operator."""
 
-WIDENED: Final = 96
-"""Cases that a wider region adds and that must all fail."""
+LEARNT: Final = 4
+"""Readings, each the best by then, that are tried in full."""
+
+REFINED: Final = 3
 
 RIVALS: Final = 6
 """Readings from which the one that is chosen is told apart."""
 
 RIVALLED: Final = 32
 """Cases that tell it apart and that must all fail."""
-
-DRAWN: Final = 3
-"""Crossings after which no more cases are looked for."""
-
-STARTS: Final = 1024
-
-Patterns = tuple[SomeOperator, ...]
 
 
 class Lifter:
@@ -63,10 +55,12 @@ class Lifter:
     def __init__(self, task: Task, learner: Learner) -> None:
         """Lift what a learner has learnt."""
         self.task = task
-        self.base = learner.evidence
         self.learner = learner
+        self.seed = learner.evidence.seed
+        self.open: dict[Atom, Chosen] = {}
+        """How far the evidence leaves atoms of patterns open."""
 
-    def lift(self, failures: Ints) -> Region | None:
+    def lift(self, failures: np.ndarray[tuple[int, int], np.dtype[np.int64]]) -> Region | None:
         """A region of cases of any size, or None if none is found.
 
         Args:
@@ -75,54 +69,34 @@ class Lifter:
         Raises:
             Exhausted: too many cases would be asked.
         """
-        self._gather(failures)
-        readings = self._readings()
-        for patterns in readings[:LEARNT]:
-            region = self._learnt(patterns)
-            if region is not None and self._stands(region, readings):
-                return self._widened(region)
+        self.larger = Larger(self.task, self.learner.evidence, failures)
+        left = self._readings()
+        for _ in range(LEARNT):
+            left = self._best_first(left)
+            if not left:
+                return None
+            region = self._learnt(left[0])
+            rivals = left[1 : 1 + RIVALS]
+            if region is not None and self._stands(region, rivals):
+                others = [Region(patterns, region.atoms) for patterns in rivals]
+                region = widened(self.larger, region, others)
+                return closed(self.larger, region, self.open)
+            left = left[1:]
         return None
-
-    def _gather(self, failures: Ints) -> None:
-        """Larger cases: around those of few operators, drawn, and those that failed."""
-        task, table = self.task, self.base.table
-        some = [self._some(of) for of in (self.base.failures, self.base.passes)]
-        rows = np.concatenate(
-            [
-                task.space.embedded(task.rng, table.rows[np.concatenate(some)]),
-                task.space.sample(task.rng, 2 * EMBEDDED),
-            ]
-        )
-        failing = task.oracle.ask(rows)
-        new = ~(failing & task.known(rows))
-        parts = [table.rows, rows[new], failures]
-        labels = [table.failing, failing[new], np.ones(len(failures), dtype=bool)]
-        self.rows = np.concatenate(parts)
-        self.failing = np.concatenate(labels)
-        self.columns = Columns(task.space, self.rows)
-        self.table = Table(task.space, self.rows[:64], 0, task.quanta)
-        self.table.add(self.rows, self.failing)
-
-    def _some(self, rows: Ints) -> Ints:
-        return self.task.rng.choice(rows, min(EMBEDDED, len(rows)), replace=False)
 
     # Which conditions are of operators
 
     def _readings(self) -> list[Patterns]:
-        """Patterns that leave something to learn, those that explain most first."""
-        found: dict[Patterns, float] = {}
+        """Patterns that leave something to learn of whole cases, or nothing."""
         options = [self._options(chosen) for chosen in self.learner.chosen]
-        for atoms in _cheapest(options):
-            patterns = as_patterns([atom for atom in atoms if atom is not None])
-            if patterns not in found:
-                score = self._score(patterns)
-                if score is not None:
-                    found[patterns] = score
-        return sorted(found, key=lambda patterns: found[patterns], reverse=True)
+        choices = _cheapest(options)
+        return list(
+            dict.fromkeys(as_patterns([a for a in c if a is not None]) for c in choices)
+        )
 
     def _options(self, chosen: Chosen) -> list[Placed | None]:
         """How a condition can be read: of an operator at some place, None of the whole."""
-        table, learner = self.base.table, self.learner
+        table, learner = self.learner.evidence.table, self.learner
         needed = np.isin(learner.passes, chosen.alone)
         able = [c for c in learner.pool if c.excluded[needed].all()]
         by_place: dict[int | None, list[Candidate]] = {}
@@ -130,93 +104,67 @@ class Lifter:
             place = placed(table, candidate).position
             by_place.setdefault(place, []).append(candidate)
         whole: list[Placed | None] = [None] if by_place.pop(None, []) else []
-        atoms = [
-            learner.detailed(candidate, learner.passes[needed]).final
-            for candidates_there in by_place.values()
-            for candidate in candidates_there[:ALIKE]
-        ]
+        atoms: list[Placed | None] = []
+        for alike in by_place.values():
+            for candidate in alike[:ALIKE]:
+                detail = chosen_as(table, candidate, learner.passes[needed])
+                atoms.append(detail.final)
+                self.open[detail.final.atom] = detail
         return [*atoms, *whole]
 
-    def _score(self, patterns: Patterns) -> float | None:
-        """The share of failures that have the patterns, less for what else must be said.
+    def _best_first(self, readings: Sequence[Patterns]) -> list[Patterns]:
+        """The readings that explain some failures, those first that do most."""
+        table = Table(self.task.space, self.larger.rows[:64], 0, self.task.quanta)
+        table.add(self.larger.rows, self.larger.failing, self.larger.columns)
+        scores = {patterns: self._score(table, patterns) for patterns in readings}
+        found = [patterns for patterns, score in scores.items() if score > -1]
+        return sorted(found, key=lambda patterns: -scores[patterns])
 
-        None if nothing that can be said of whole cases explains which of those that
-        have the patterns fail.
-        """
-        within = Region(patterns).holds(self.columns)
-        failures = np.flatnonzero(within & self.failing)
-        passes = np.flatnonzero(within & ~self.failing)
+    def _score(self, table: Table, patterns: Patterns) -> float:
+        """The share of failures that have the patterns, less for what else must be said."""
+        within = Region(patterns).holds(self.larger.columns)
+        failures = np.flatnonzero(within & table.failing)
+        passes = np.flatnonzero(within & ~table.failing)
         if not len(failures):
-            return None
-        found = cover(candidates(self.table, failures, passes, []), len(passes))
-        if found is None:
-            return None
+            return -1.0
+        found = cover(candidates(table, failures, passes, []), len(passes))
         atoms = sum(len(pattern.atoms) for pattern in patterns)
-        cost = sum(c.cost for c in found) + atoms
-        return len(failures) / int(self.failing.sum()) - PER_COST * cost
+        share = len(failures) / int(table.failing.sum())
+        if found is None:
+            return share - PER_COST * atoms - UNEXPLAINED
+        return share - PER_COST * (sum(c.cost for c in found) + atoms)
 
     def _learnt(self, patterns: Patterns) -> Region | None:
         """The region of cases that have the patterns, with conditions on the whole."""
+        for _ in range(REFINED):
+            if not Region(patterns).contains(self.task.space, self.seed[None, :]).all():
+                return None
+            region = self._of_whole(patterns, parts=False)
+            if region is not None:
+                return region
+            narrower = refined(self.larger, patterns)
+            if narrower is None:
+                break
+            patterns = narrower.patterns
+            self.open |= {chosen.final.atom: chosen for chosen in narrower.gained}
+        return self._of_whole(patterns, parts=True)
+
+    def _of_whole(self, patterns: Patterns, *, parts: bool) -> Region | None:
         scope = Scope(self.task.space, None, patterns)
-        evidence = Evidence(self.task, scope, self.base.seed)
-        within = scope.admits(self.rows)
-        if not scope.admits(self.base.seed[None, :]).all():
-            return None
-        evidence.add(self.rows[within], self.failing[within])
-        learnt = Learner(evidence).learn()
+        evidence = Evidence(self.task, scope, self.seed)
+        within = scope.admits(self.larger.rows)
+        evidence.add(self.larger.rows[within], self.larger.failing[within])
+        known = len(evidence.table.rows)
+        learnt = Learner(evidence, parts=parts).learn()
+        self.larger.note(evidence.table.rows[known:], evidence.table.failing[known:])
         if learnt is None:
             return None
-        self._note(evidence.table.rows, evidence.table.failing)
         return Region(patterns, [chosen.final.atom for chosen in learnt])
 
-    def _stands(self, region: Region, readings: Sequence[Patterns]) -> bool:
+    def _stands(self, region: Region, rivals: Sequence[Patterns]) -> bool:
         """Whether all fails that tells a region from what else it may be read as."""
-        others = (Region(other, region.atoms) for other in readings[:RIVALS])
-        return all(self._asked(region, other, RIVALLED).all() for other in others)
-
-    # Wider patterns
-
-    def _widened(self, region: Region) -> Region:
-        """The region with patterns as wide as fails all the same."""
-        wider = True
-        while wider:
-            wider = False
-            for other in _wider(region):
-                added = self._asked(other, region, WIDENED)
-                if len(added) and added.all():
-                    region, wider = other, True
-                    break
-        return region
-
-    def _asked(self, region: Region, other: Region, size: int) -> Bools:
-        """Which cases fail that are in one region and not in the other.
-
-        If all that are known do, more are asked.
-        """
-        within = region.holds(self.columns)
-        added = within & ~other.holds(self.columns)
-        known = self.failing[added]
-        if not known.all():
-            return known
-        task = self.task
-
-        def inside(rows: Ints) -> Bools:
-            columns = Columns(task.space, rows)
-            return region.holds(columns) & ~other.holds(columns)
-
-        starts = self.rows[added if added.any() else within & self.failing]
-        sampler = Sampler(task.space, inside)
-        rows = sampler.draw(task.rng, size, starts[:STARTS], rounds=DRAWN)
-        failing = task.oracle.ask(rows)
-        self._note(rows, failing)
-        return np.concatenate([known, failing])
-
-    def _note(self, rows: Ints, failing: Bools) -> None:
-        """Take over what was asked."""
-        if len(rows):
-            self.rows = np.concatenate([self.rows, rows])
-            self.failing = np.concatenate([self.failing, failing])
-            self.columns = Columns(self.task.space, self.rows)
+        others = (Region(patterns, region.atoms) for patterns in rivals)
+        return all(self.larger.between(region, o, RIVALLED).all() for o in others)
 
 
 def _cheapest(options: Sequence[Sequence[Placed | None]]) -> list[Sequence[Placed | None]]:
@@ -233,37 +181,3 @@ def as_patterns(atoms: Sequence[Placed]) -> Patterns:
         SomeOperator([atom.atom for atom in atoms if atom.position == place])
         for place in places
     )
-
-
-def _wider(region: Region) -> Iterator[Region]:
-    """Regions with one condition in a pattern of its own, then with one fewer."""
-    for index, pattern in enumerate(region.operators):
-        others = [p for i, p in enumerate(region.operators) if i != index]
-        kinds = [a for a in pattern.atoms if _is_kind(a)]
-        conditions = _by_feature([a for a in pattern.atoms if not _is_kind(a)])
-        for one in conditions if len(conditions) > 1 else []:
-            rest = SomeOperator([a for a in pattern.atoms if a not in one])
-            yield Region([*others, rest, SomeOperator([*kinds, *one])], region.atoms)
-    for index, pattern in enumerate(region.operators):
-        others = [p for i, p in enumerate(region.operators) if i != index]
-        for atom in sorted(pattern.atoms, key=_is_kind):
-            left = [a for a in pattern.atoms if a is not atom]
-            rest = [SomeOperator(left)] if left else []
-            yield Region([*others, *rest], region.atoms)
-            for name in KINDS if isinstance(atom, Kinds) and _is_kind(atom) else ():
-                if name not in atom.names:
-                    more = attrs.evolve(atom, names=(*atom.names, name))
-                    yield Region([*others, SomeOperator([*left, more])], region.atoms)
-
-
-def _is_kind(atom: Atom) -> bool:
-    return isinstance(atom, Kinds) and atom.of == "kind"
-
-
-def _by_feature(atoms: Sequence[Atom]) -> list[list[Atom]]:
-    """The atoms that speak of one feature together, such as both ends of an interval."""
-    found: dict[object, list[Atom]] = {}
-    for atom in atoms:
-        feature = atom.of if isinstance(atom, Kinds) else atom.feature
-        found.setdefault(feature, []).append(atom)
-    return list(found.values())

@@ -103,11 +103,13 @@ class Table:
         level = "case" if sort.position is None else "operator"
         return columns.trait(level, sort.name).names
 
-    def add(self, rows: Ints, failing: Bools) -> None:
-        """Append rows that were asked."""
+    def add(
+        self, rows: Ints, failing: Bools, columns: Columns | None = None
+    ) -> None:
+        """Append rows that were asked; `columns` are theirs, if they are not usual."""
         if not len(rows):
             return
-        columns = Columns(self.space, rows)
+        columns = columns or Columns(self.space, rows)
         values = [values_of(term, columns) for term in self.terms]
         codes = [codes_of(sort, columns) for sort in self.sorts]
         shape = (len(self.sorts), len(rows))
