@@ -59,7 +59,8 @@ def _wider(region: Region) -> Iterator[Region]:
         conditions = _by_feature([a for a in pattern.atoms if not _is_kind(a)])
         for one in conditions if len(conditions) > 1 else []:
             rest = SomeOperator([a for a in pattern.atoms if a not in one])
-            yield Region([*others, rest, SomeOperator([*kinds, *one])], region.atoms)
+            for kind in [kinds] if kinds else _EACH_KIND:
+                yield Region([*others, rest, SomeOperator([*kind, *one])], region.atoms)
     for index, pattern in enumerate(region.operators):
         others = [p for i, p in enumerate(region.operators) if i != index]
         for atom in sorted(pattern.atoms, key=_is_kind):
@@ -70,6 +71,9 @@ def _wider(region: Region) -> Iterator[Region]:
                 if name not in atom.names:
                     more = attrs.evolve(atom, names=(*atom.names, name))
                     yield Region([*others, SomeOperator([*left, more])], region.atoms)
+
+
+_EACH_KIND: Final = [[], *([Kinds("kind", (name,))] for name in KINDS)]
 
 
 def _is_kind(atom: Atom) -> bool:
