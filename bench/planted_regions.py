@@ -258,7 +258,9 @@ def threshold(random: Rng, of: Mapping[str, Number], low: float, high: float) ->
     return Compared(f"{name} <= {end}", lambda x: number(x) <= end)
 
 
-MAKERS: Final = {
+Maker = Callable[[Rng, Mapping[str, tuple[Number, int]]], Compared]
+
+MAKERS: Final[Mapping[str, Maker]] = {
     "interval": interval,
     "residue": residue,
     "residues": residues,
@@ -317,15 +319,10 @@ def _of_operator(random: Rng, kind: str, space: str) -> Condition:
     return Condition(made.text, made.holds)
 
 
-def _pattern(random: Rng, kinds: Sequence[str], space: str) -> Condition:
+def _pattern(random: Rng, makers: Sequence[Maker], space: str) -> Condition:
     """Some operator, of a kind at times, at which all conditions hold."""
     nature = int(random.integers(-1, len(OPERATORS)))
-    parts = [
-        threshold(random, OPERATOR_BYTES, 64, 1 << 24)
-        if kind == "bytes"
-        else MAKERS[kind](random, DIMENSIONS[space])
-        for kind in kinds
-    ]
+    parts = [make(random, DIMENSIONS[space]) for make in makers]
 
     def holds(asked: Asked) -> Bools:
         cases = asked.cases
@@ -355,6 +352,11 @@ def _total(random: Rng) -> Condition:
     return Condition(made.text, lambda asked: made.holds(asked.cases))
 
 
+_MAKER_IN_GRAPHS: Final[Mapping[str, Maker]] = {
+    **MAKERS,
+    "bytes": lambda random, _: threshold(random, OPERATOR_BYTES, 64, 1 << 24),
+}
+
 KINDS: Final = (*MAKERS, "bytes", "enum", "coefficient")
 
 
@@ -366,7 +368,7 @@ def _in_graphs(random: Rng, kind: str, space: str) -> list[Condition]:
     elif kind == "bytes" and random.random() < 1 / 2:
         first = _total(random)
     else:
-        first = _pattern(random, [kind], space)
+        first = _pattern(random, [_MAKER_IN_GRAPHS[kind]], space)
     found = [first]
     for _ in range(int(random.integers(3))):
         match int(random.integers(5)):
@@ -377,7 +379,7 @@ def _in_graphs(random: Rng, kind: str, space: str) -> list[Condition]:
             case 2:
                 found.append(_edge(random))
             case _:
-                found.append(_pattern(random, [str(random.choice(list(MAKERS)))], space))
+                found.append(_pattern(random, [MAKERS[str(random.choice(list(MAKERS)))]], space))
     return found
 
 
@@ -406,9 +408,120 @@ def planted_region(random: Rng, kind: str) -> PlantedRegion:
     make = _in_graphs if space.endswith("subgraphs") else _in_operators
     conditions = make(random, kind, space)
 
+    return _planted(kind, space, conditions)
+
+
+def _planted(kind: str, space: str, conditions: Sequence[Condition]) -> PlantedRegion:
     def holds(rows: Ints) -> Bools:
         asked = Asked(SPACES[space], rows)
         found: Bools = np.logical_and.reduce([c.holds(asked) for c in conditions])
         return found
 
     return PlantedRegion(kind, space, " and ".join(c.text for c in conditions), holds)
+
+
+# What no conjunction of the finder's terms describes
+
+
+def _sum(random: Rng, of: Mapping[str, tuple[Number, int]]) -> Compared:
+    (a, one), (b, other) = _two(random, of)
+    least = log_uniform(random, 16, 20_000)
+    return Compared(f"{one} + {other} >= {least}", lambda x: a(x) + b(x) >= least)
+
+
+def _most(random: Rng, of: Mapping[str, tuple[Number, int]]) -> Compared:
+    (a, one), (b, other) = _two(random, of)
+    least = log_uniform(random, 16, 20_000)
+    return Compared(
+        f"max({one}, {other}) >= {least}", lambda x: np.maximum(a(x), b(x)) >= least
+    )
+
+
+def _power(random: Rng, of: Mapping[str, tuple[Number, int]]) -> Compared:
+    (a, one), _ = _two(random, of)
+    return Compared(
+        f"{one} is a power of two", lambda x: np.log2(a(x)) == np.floor(np.log2(a(x)))
+    )
+
+
+def _digits(random: Rng, of: Mapping[str, tuple[Number, int]]) -> Compared:
+    (a, one), _ = _two(random, of)
+
+    def odd(x: Any) -> Bools:
+        values = a(x).astype(np.int64)
+        bits: Array = sum((values >> shift) & 1 for shift in range(24))
+        return bits % 2 == 1
+
+    return Compared(f"{one} has an odd number of binary ones", odd)
+
+
+def _divisor(random: Rng, of: Mapping[str, tuple[Number, int]]) -> Compared:
+    (a, one), (b, other) = _two(random, of)
+    return Compared(
+        f"{one} and {other} have a common divisor",
+        lambda x: np.gcd(a(x).astype(np.int64), b(x).astype(np.int64)) > 1,
+    )
+
+
+def _squares(random: Rng, of: Mapping[str, tuple[Number, int]]) -> Compared:
+    (a, one), (b, other) = _two(random, of)
+    least = log_uniform(random, 256, 4e8)
+    return Compared(
+        f"{one}^2 + {other}^2 >= {least}", lambda x: a(x) ** 2.0 + b(x) ** 2.0 >= least
+    )
+
+
+def _rest_of_sum(random: Rng, of: Mapping[str, tuple[Number, int]]) -> Compared:
+    (a, one), (b, other) = _two(random, of)
+    period = int(random.integers(3, 12))
+    rest = int(random.integers(period))
+    return Compared(
+        f"({one} + {other}) % {period} == {rest}",
+        lambda x: (a(x) + b(x)) % period == rest,
+    )
+
+
+def _waves(random: Rng, of: Mapping[str, tuple[Number, int]]) -> Compared:
+    (a, one), (b, other) = _two(random, of)
+    units = int(random.choice([3, 6, 10, 14]))
+
+    def holds(x: Any) -> Bools:
+        tiles = np.ceil(a(x) / 16) * np.ceil(b(x) / 24)
+        return np.ceil(tiles / units) * units - tiles >= units / 2
+
+    text = f"less than half of the last wave of {units} units is busy in {one}, {other}"
+    return Compared(text, holds)
+
+
+def _two(
+    random: Rng, of: Mapping[str, tuple[Number, int]]
+) -> tuple[tuple[Number, str], tuple[Number, str]]:
+    one, other = (str(name) for name in random.choice(list(of), 2, replace=False))
+    return (of[one][0], one), (of[other][0], other)
+
+
+OUTSIDE: Final = {
+    "sum": _sum,
+    "maximum": _most,
+    "power of two": _power,
+    "binary ones": _digits,
+    "divisor": _divisor,
+    "squares": _squares,
+    "residue of a sum": _rest_of_sum,
+    "waves": _waves,
+}
+
+
+def region_outside(random: Rng, kind: str) -> PlantedRegion:
+    """A region that the finder has no words for, at times with a condition that it has."""
+    names = [name for name in SPACES if not name.startswith("perturbed")]
+    space = str(random.choice(names))
+    if space == "subgraphs":
+        made = _pattern(random, [OUTSIDE[kind]], space)
+    else:
+        compared = OUTSIDE[kind](random, DIMENSIONS[space])
+        made = Condition(compared.text, compared.holds)
+    conditions = [made]
+    if random.random() < 1 / 3:
+        conditions.append(_precisions(random, space))
+    return _planted(kind, space, conditions)

@@ -20,7 +20,7 @@ from joulecheck.campaign.regions.generalise import generalise
 from joulecheck.region import Generalised
 from joulecheck.region.sampling import Sampler
 from joulecheck.workload.columns import Bools, Ints
-from planted_regions import KINDS, QUANTA, PlantedRegion, planted_region
+from planted_regions import KINDS, OUTSIDE, QUANTA, PlantedRegion, planted_region, region_outside
 
 REGIONS: Final = 120
 SHARE: Final = (3e-4, 0.5)
@@ -39,11 +39,13 @@ class Judged:
     exact: bool
 
 
-def planted(count: int, seed: int) -> Iterator[PlantedRegion]:
+def planted(count: int, seed: int, outside: bool = False) -> Iterator[PlantedRegion]:
     random = np.random.default_rng(seed)
     made = 0
     while made < count:
-        region = planted_region(random, KINDS[made % len(KINDS)])
+        kinds = list(OUTSIDE) if outside else KINDS
+        make = region_outside if outside else planted_region
+        region = make(random, kinds[made % len(kinds)])
         rows = region.space.sample(np.random.default_rng(1), 1 << 14)
         if SHARE[0] <= region.holds(rows).mean() <= SHARE[1]:
             made += 1
@@ -101,10 +103,11 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=REGIONS)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", type=int)
+    parser.add_argument("--outside", action="store_true")
     parser.add_argument("--verbose", action="store_true")
     args = parser.parse_args()
     judged = []
-    for index, region in enumerate(planted(args.count, args.seed)):
+    for index, region in enumerate(planted(args.count, args.seed, args.outside)):
         if args.only is not None and index != args.only:
             continue
         j = judge(region, index)

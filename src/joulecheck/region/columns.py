@@ -133,7 +133,8 @@ class Columns:
     @cached_property
     def has_operators(self) -> bool:
         """Whether the space knows the operators of its cases."""
-        return bool(self._fields) and bool(self.questions)
+        known = self._space.operator_fields(self._rows[:1]) if self.size else {}
+        return bool(known) and bool(self.questions)
 
     @cached_property
     def _aligned(self) -> dict[str, Cases]:

@@ -110,7 +110,7 @@ class Sampler:
         size: int,
         starts: Ints,
         *,
-        draws: int = DRAWS,
+        at_a_time: int = DRAWS,
         rounds: int = ROUNDS,
     ) -> Ints:
         """Up to `size` different rows inside; fewer if no more are found.
@@ -119,10 +119,10 @@ class Sampler:
             rng: the random numbers.
             size: how many rows.
             starts: (any, width) rows inside from which to cross.
-            draws: rows of the space's own sampler to look at first.
+            at_a_time: rows that are drawn first, and then crossed at a time.
             rounds: crossings after which no more are looked for.
         """
-        fresh = self.space.sample(rng, draws)
+        fresh = self.space.sample(rng, at_a_time)
         found = _Rows(fresh[self.inside(fresh)])
         members = np.concatenate([starts, found.rows])
         if not len(members) and self.score is not None:
@@ -131,19 +131,16 @@ class Sampler:
         for _ in range(rounds):
             if len(found) >= size or not len(members):
                 break
-            new = self._children(rng, members)
+            new = self._children(rng, members, at_a_time)
             new = new[self.inside(new)]
             found.add(new)
             members = np.concatenate([members, new])[-4 * DRAWS :]
         return found.rows[:size]
 
-    def _children(self, rng: np.random.Generator, members: Ints) -> Ints:
-        parents = members[rng.integers(0, len(members), DRAWS)]
-        crossed = self.crossed(rng, parents)
-        around = self.space.embedded(rng, parents[: DRAWS // 3])
-        if len(around):
-            return np.concatenate([around, crossed[: DRAWS - len(around)]])
-        return crossed
+    def _children(self, rng: np.random.Generator, members: Ints, size: int) -> Ints:
+        parents = members[rng.integers(0, len(members), size)]
+        around = self.space.embedded(rng, parents[: size // 3])
+        return np.concatenate([around, self.crossed(rng, parents[len(around) :])])
 
     def crossed(self, rng: np.random.Generator, parents: Ints) -> Ints:
         """The rows with some of their genes from fresh draws, or moved."""

@@ -14,7 +14,6 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from joulecheck.campaign.regions.table import Table
-from joulecheck.region.atoms import residues
 from joulecheck.workload.columns import Bools, Floats, Ints
 
 LOOKED_AT: Final = 600
@@ -120,7 +119,7 @@ def _of_rests(
     table: Table, seed: int, some: Ints, periods: Sequence[tuple[int, int]]
 ) -> Iterator[_Best]:
     for term, period in periods:
-        rests = residues(table.values[term], period)
+        rests = table.rests(term, period)
         if rests[seed] < period:
             best = _of_codes(table, rests, seed, some, period)
             yield _Best(best.gain / (table.costs[term] + 0.15), best.kept)
@@ -147,4 +146,6 @@ def _of_codes(table: Table, codes: Ints, seed: int, some: Ints, count: int) -> _
     at_first = int(labels.sum()), int((~labels).sum())
     gains = _gain(np.cumsum(failing[order]), np.cumsum(passing[order]), at_first)
     best = int(gains.argmax())
-    return _Best(float(gains[best]), np.isin(codes, order[: best + 1]))
+    among = np.zeros(count + 1, dtype=bool)
+    among[order[: best + 1]] = True
+    return _Best(float(gains[best]), among[codes])

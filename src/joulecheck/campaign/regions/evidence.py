@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from joulecheck.campaign.regions.scan import Scan, Scanner, period_of
+from joulecheck.campaign.regions.scan import Scan, Scanner, periods_of
 from joulecheck.campaign.regions.table import Table
 from joulecheck.campaign.regions.task import Scope, Task
 from joulecheck.region.sampling import Sampler
@@ -149,8 +149,7 @@ class Evidence:
         """Note the period of each gene, that of most anchors, and the commonest of all."""
         seen: dict[int, Counter[int]] = {}
         for scan in windows:
-            period = period_of(scan, self.task.quanta)
-            if period is not None:
+            for period in periods_of(scan, self.task.quanta):
                 seen.setdefault(scan.axis.column, Counter())[period] += 1
         self.periods = {
             column: max(counts, key=lambda q: (counts[q], q))

@@ -11,6 +11,7 @@ import numpy as np
 from joulecheck.campaign.order import Plainness
 from joulecheck.campaign.regions.effort import FULL, SPARING
 from joulecheck.campaign.regions.evidence import Evidence
+from joulecheck.campaign.regions.larger import Larger
 from joulecheck.campaign.regions.learner import Chosen, Learner
 from joulecheck.campaign.regions.lift import Lifter, as_patterns
 from joulecheck.campaign.regions.oracle import Exhausted, Fails, Oracle
@@ -111,12 +112,17 @@ class _Generaliser:
         nodes = int(task.space.nodes(seed[None, :])[0])
         evidence = Evidence(task, Scope(task.space, nodes), seed)
         evidence.gather(failures)
-        learner = Learner(evidence)
+        larger: Larger | None = None
         for _ in range(ATTEMPTS):
+            learner = Learner(evidence)
             chosen = learner.learn()
             if chosen is None:
                 return None
-            region = self._of_any_size(learner, chosen, failures)
+            if self._has_larger(seed):
+                larger = larger or Larger(task, evidence, failures)
+                region = Lifter(learner, larger).lift()
+            else:
+                region = _of_operators(chosen)
             if region is None:
                 return None
             starts = evidence.table.rows[evidence.failures]
@@ -126,18 +132,14 @@ class _Generaliser:
             if failing.all():
                 return self._measured(region, len(rows), failures)
             small = evidence.scope.admits(rows)
-            keep = small & (~failing | (np.arange(len(rows)) < 300))
-            if failing[keep].all():
-                return None
-            evidence.add(rows[keep], failing[keep])
+            evidence.add(rows[small], failing[small])
+            if larger is not None:
+                larger.note(rows, failing)
         return None
 
-    def _of_any_size(self, learner: Learner, chosen: Sequence[Chosen], failures: Ints) -> Region | None:
-        task = self.task
-        if len(task.space.embedded(task.rng, learner.evidence.seed[None, :])):
-            return Lifter(task, learner).lift(failures)
-        atoms = [c.final for c in chosen]
-        return Region(as_patterns(atoms), [a.atom for a in atoms if a.position is None])
+    def _has_larger(self, seed: Ints) -> bool:
+        """Whether there are cases of more operators."""
+        return bool(len(self.task.space.embedded(self.task.rng, seed[None, :])))
 
     def _measured(self, region: Region, tried: int, failures: Ints) -> Region:
         task = self.task
@@ -154,6 +156,13 @@ class _Generaliser:
             proven=tried >= FULL.accept,
         )
         return attrs.evolve(region, measured=measured)
+
+
+def _of_operators(chosen: Sequence[Chosen]) -> Region:
+    """The region of cases that cannot have more operators."""
+    atoms = [condition.final for condition in chosen]
+    whole = [atom.atom for atom in atoms if atom.position is None]
+    return Region(as_patterns(atoms), whole)
 
 
 MEASURED: Final = 1 << 14

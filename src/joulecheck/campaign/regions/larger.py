@@ -15,10 +15,11 @@ from joulecheck.workload.columns import Bools, Ints
 EMBEDDED: Final = 768
 """Failures and passing cases of few operators that are put into larger ones."""
 
-CROSSINGS: Final = 3
+CROSSINGS: Final = 2
 """Crossings after which no more cases are looked for."""
 
 STARTS: Final = 1024
+"""Cases that are crossed at a time."""
 
 
 class Larger:
@@ -91,5 +92,7 @@ class Larger:
 
         starts = self.rows[added if added.any() else within & self.failing]
         sampler = Sampler(task.space, inside)
-        rows = sampler.draw(task.rng, size, starts[:STARTS], rounds=CROSSINGS)
+        rows = sampler.draw(
+            task.rng, size, starts[:STARTS], at_a_time=STARTS, rounds=CROSSINGS
+        )
         return np.concatenate([known, self.ask(rows)])

@@ -22,6 +22,13 @@ from joulecheck.workload.columns import Bools, Ints
 ROUNDS: Final = 24
 """Conjunctions that are tried for one region."""
 
+PARTS: Final = 20
+"""Times that a part of the failures is chosen."""
+
+SETTLED: Final = 4
+MOST_CONDITIONS: Final = 7
+"""Of a region, from the fourth round on."""
+
 CLOSINGS: Final = 4
 """Times that gaps are asked about before something else is."""
 
@@ -42,7 +49,10 @@ class Learner:
             parts: whether the conjunction may leave out some of the failures.
         """
         self.evidence = evidence
-        self.parts = parts
+        self.parts = PARTS if parts else 0
+        """How often a part of the failures may still be chosen."""
+        self.whole = True
+        """Whether one conjunction may describe all failures."""
         self.chosen: list[Chosen] = []
         self.pool: list[Candidate] = []
         """What the conjunction was last chosen from."""
@@ -56,16 +66,21 @@ class Learner:
             Exhausted: too many cases would be asked.
         """
         closings = 0
-        for _ in range(ROUNDS):
-            chosen = self._conjunction()
-            if chosen is None:
+        again: list[Chosen] | None = None
+        for number in range(ROUNDS):
+            chosen = again or self._conjunction()
+            again = None
+            if chosen is None or (number >= SETTLED and len(chosen) > MOST_CONDITIONS):
                 return None
             self.chosen = chosen
             if closings < CLOSINGS and self._close():
                 closings += 1
                 continue
             closings = 0
-            if not (self._inside() or self._outside()):
+            if self._inside():
+                continue
+            again = self._outside()
+            if again is self.chosen:
                 return self.chosen
         return None
 
@@ -73,16 +88,18 @@ class Learner:
         """The cheapest conjunction that explains the evidence."""
         table, failures = self.evidence.table, self.evidence.failures
         passes, periods = self.evidence.passes, self._periods()
-        pool = candidates(table, failures, passes, periods)
-        found = cover(pool, len(passes))
-        if found is None:
+        found, pool = None, self.pool
+        if self.whole:
+            pool = candidates(table, failures, passes, periods)
+            found = cover(pool, len(passes))
+        if found is None and self.whole:
             more = [*periods, *self._derived_periods(len(failures))]
             pool = candidates(table, failures, passes, more)
             found = cover(pool, len(passes))
+            self.whole = found is not None  # more evidence makes it no easier
         if found is None and self.parts:
-            failures = component(
-                table, self.evidence.task.rng, failures, passes, periods
-            )
+            self.parts -= 1
+            failures = component(table, self.evidence.task.rng, failures, passes, periods)
             pool = candidates(table, failures, passes, periods)
             found = cover(pool, len(passes))
         self.pool, self.passes = pool, passes
@@ -122,24 +139,25 @@ class Learner:
         sampler = self._sampler(atoms, None)
         starts = table.rows[evidence.failures]
         task = evidence.task
-        rows = sampler.draw(task.rng, task.effort.inside, starts, draws=DRAWS)
+        rows = sampler.draw(task.rng, task.effort.inside, starts, at_a_time=DRAWS)
         return not evidence.ask(rows).all()
 
-    def _outside(self) -> bool:
-        """Ask cases that break one condition; whether failures change the conjunction."""
+    def _outside(self) -> list[Chosen] | None:
+        """Ask cases that break one condition; the conjunction that then is chosen."""
         evidence, known = self.evidence, len(self.evidence.table.rows)
         task = evidence.task
         for each in self.chosen:
             others = [other.loose for other in self.chosen if other is not each]
             sampler = self._sampler(others, each.loose)
             starts = evidence.table.rows[each.alone]
-            rows = sampler.draw(task.rng, task.effort.outside, starts, draws=DRAWS)
+            rows = sampler.draw(task.rng, task.effort.outside, starts, at_a_time=DRAWS)
             evidence.ask(rows)
         if not evidence.table.failing[known:].any():
-            return False
+            return self.chosen
         before = [each.tight for each in self.chosen]
         again = self._conjunction()
-        return again is None or [each.tight for each in again] != before
+        same = again is not None and [each.tight for each in again] == before
+        return self.chosen if same else again
 
     def _sampler(self, atoms: Sequence[Placed], broken: Placed | None) -> Sampler:
         space, scope = self.evidence.task.space, self.evidence.scope

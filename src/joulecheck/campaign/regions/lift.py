@@ -21,7 +21,7 @@ from joulecheck.campaign.regions.larger import Larger
 from joulecheck.campaign.regions.learner import Learner
 from joulecheck.campaign.regions.refine import Patterns, refined
 from joulecheck.campaign.regions.table import Placed, Table
-from joulecheck.campaign.regions.task import Scope, Task
+from joulecheck.campaign.regions.task import Scope
 from joulecheck.campaign.regions.widen import closed, widened
 from joulecheck.region import Atom, Region, SomeOperator
 
@@ -40,9 +40,12 @@ UNEXPLAINED: Final = 0.3
 LEARNT: Final = 4
 """Readings, each the best by then, that are tried in full."""
 
-REFINED: Final = 3
+_NO_FAILURE: Final = -9.0
 
-RIVALS: Final = 6
+REFINED: Final = 3
+"""Times that more is said of the operators of a reading."""
+
+RIVALS: Final = 4
 """Readings from which the one that is chosen is told apart."""
 
 RIVALLED: Final = 32
@@ -52,24 +55,21 @@ RIVALLED: Final = 32
 class Lifter:
     """Lifts what was learnt of cases of few operators."""
 
-    def __init__(self, task: Task, learner: Learner) -> None:
-        """Lift what a learner has learnt."""
-        self.task = task
+    def __init__(self, learner: Learner, larger: Larger) -> None:
+        """Lift what a learner has learnt, by what is known of larger cases."""
+        self.task = larger.task
         self.learner = learner
+        self.larger = larger
         self.seed = learner.evidence.seed
         self.open: dict[Atom, Chosen] = {}
         """How far the evidence leaves atoms of patterns open."""
 
-    def lift(self, failures: np.ndarray[tuple[int, int], np.dtype[np.int64]]) -> Region | None:
+    def lift(self) -> Region | None:
         """A region of cases of any size, or None if none is found.
-
-        Args:
-            failures: (n, width) failing rows of any size.
 
         Raises:
             Exhausted: too many cases would be asked.
         """
-        self.larger = Larger(self.task, self.learner.evidence, failures)
         left = self._readings()
         for _ in range(LEARNT):
             left = self._best_first(left)
@@ -117,7 +117,7 @@ class Lifter:
         table = Table(self.task.space, self.larger.rows[:64], 0, self.task.quanta)
         table.add(self.larger.rows, self.larger.failing, self.larger.columns)
         scores = {patterns: self._score(table, patterns) for patterns in readings}
-        found = [patterns for patterns, score in scores.items() if score > -1]
+        found = [patterns for patterns, score in scores.items() if score > _NO_FAILURE]
         return sorted(found, key=lambda patterns: -scores[patterns])
 
     def _score(self, table: Table, patterns: Patterns) -> float:
@@ -126,12 +126,13 @@ class Lifter:
         failures = np.flatnonzero(within & table.failing)
         passes = np.flatnonzero(within & ~table.failing)
         if not len(failures):
-            return -1.0
+            return _NO_FAILURE
         found = cover(candidates(table, failures, passes, []), len(passes))
         atoms = sum(len(pattern.atoms) for pattern in patterns)
         share = len(failures) / int(table.failing.sum())
         if found is None:
-            return share - PER_COST * atoms - UNEXPLAINED
+            impure = len(passes) / (len(failures) + len(passes))
+            return share - PER_COST * atoms - UNEXPLAINED - impure
         return share - PER_COST * (sum(c.cost for c in found) + atoms)
 
     def _learnt(self, patterns: Patterns) -> Region | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from joulecheck.campaign.regions.vocabulary import Sort, Term, terms_of
 from joulecheck.region import Atom, Columns, How
-from joulecheck.region.atoms import feature_of
+from joulecheck.region.atoms import feature_of, residues
 from joulecheck.space import CaseSpace
 from joulecheck.workload.columns import Bools, Floats, Ints
 
@@ -65,6 +65,8 @@ def all_hold(atoms: Sequence[Placed], columns: Columns) -> Bools:
     return held
 
 
+Rests = np.ndarray[tuple[int], np.dtype[np.uint16]]
+
 FEW: Final = 16
 """Different values up to which a number may be one of a set."""
 
@@ -90,8 +92,17 @@ class Table:
         self.failing = np.zeros(0, dtype=bool)
         self.values = np.empty((len(self.terms), 0))
         self.codes = np.empty((len(self.sorts), 0), dtype=np.int64)
+        self._rests: dict[tuple[int, int], Rests] = {}
         self._plain = [i for i, t in enumerate(self.terms) if t.feature.how is How.VALUE]
         self.names = [self._names(sort, Columns(space, example)) for sort in self.sorts]
+
+    def rests(self, term: int, period: int) -> Rests:
+        """(rows,) the residues of a whole number; `period` where there is none."""
+        known = self._rests.get((term, period), np.zeros(0, dtype=np.uint16))
+        if len(known) < len(self.failing):
+            new = residues(self.values[term, len(known) :], period).astype(np.uint16)
+            known = self._rests[term, period] = np.concatenate([known, new])
+        return known
 
     @property
     def few(self) -> list[int]:

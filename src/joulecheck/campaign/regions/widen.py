@@ -16,7 +16,7 @@ from joulecheck.region.columns import KINDS
 WIDENED: Final = 96
 """Cases that a wider region adds and that must all fail."""
 
-HALVINGS: Final = 8
+HALVINGS: Final = 24
 """Times that the gap at an end is halved."""
 
 
