@@ -119,25 +119,13 @@ def main() -> int:
             print(f"      {j.seconds:.2f}s evals {j.found.evaluations} false {j.false:.4f} missed {j.missed:.4f} cov {j.found.coverage:.3f}")
             if not j.exact:
                 for r in j.found.regions:
-                    print("      ->", [[show(a) for a in o.atoms] for o in r.operators], [show(a) for a in r.atoms])
+                    print("      ->", r.sentence)
     for name, some in (("single", [j for j in judged if "subgraphs" not in j.planted.space_name]), ("subgraphs", [j for j in judged if "subgraphs" in j.planted.space_name])):
         if some:
             s = np.array([j.seconds for j in some])
             print(name, len(some), "exact", sum(j.exact for j in some), "max false", max(j.false for j in some), "median", np.median(s), "max", s.max(), "evals", np.median([j.found.evaluations for j in some]))
     print(f"exact {np.mean([j.exact for j in judged]):.1%} of {len(judged)}")
     return 0
-
-
-def show(a):
-    d = type(a).__name__
-    if d == "Kinds":
-        return f"{a.of} in {a.names}"
-    t = a.feature.text
-    if d == "Interval":
-        return f"{a.low} <= {t} <= {a.high}"
-    if d == "Residues":
-        return f"{t} % {a.period} in {a.residues if len(a.residues) < 9 else ('...', len(a.residues))}"
-    return f"{t} in {a.values}"
 
 
 if __name__ == "__main__":

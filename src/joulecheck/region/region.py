@@ -10,10 +10,11 @@ import attrs
 import cattrs
 import numpy as np
 
-from joulecheck.region.atoms import Atom
+from joulecheck.region.atoms import Atom, merged
 from joulecheck.region.columns import Columns
 from joulecheck.region.features import How
 from joulecheck.region.sampling import Sampler, moves_of
+from joulecheck.region.wording import sentence
 from joulecheck.space import CaseSpace
 from joulecheck.structured import by_name, tagged_union
 from joulecheck.workload.columns import Bools, Floats, Ints
@@ -76,7 +77,21 @@ class Region:
     operators: tuple[SomeOperator, ...] = attrs.field(default=(), converter=_as_patterns)
     atoms: tuple[Atom, ...] = attrs.field(default=(), converter=_as_atoms)
     """What holds of the whole case."""
+    graphs: bool = False
+    """Whether a case may have more operators than the patterns speak of."""
     measured: Measured | None = None
+
+    @property
+    def sentence(self) -> str:
+        """Such as "every INT8 GEMM with K mod 128 = 5 and M >= 1001"."""
+        patterns = [pattern.atoms for pattern in self.operators]
+        return sentence(patterns, self.atoms, graphs=self.graphs)
+
+    @property
+    def merged(self) -> Region:
+        """The same region with both ends of each interval in one atom."""
+        operators = [SomeOperator(merged(pattern.atoms)) for pattern in self.operators]
+        return attrs.evolve(self, operators=operators, atoms=merged(self.atoms))
 
     def contains(self, space: CaseSpace, rows: Ints) -> Bools:
         """(n,) which canonical rows of a space are inside.

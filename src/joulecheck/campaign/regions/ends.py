@@ -29,9 +29,6 @@ SHIFT: Final = 6
 
 CROSSED: Final = 1024
 
-ASKED: Final = 128
-"""Cases in a gap that are asked at a time."""
-
 
 @attrs.frozen
 class Gap:
@@ -119,7 +116,8 @@ def close(evidence: Evidence, gap: Gap, others: Sequence[Placed]) -> bool:
         fits = np.flatnonzero(held)
         order = fits[np.unique(values[fits], return_index=True)[1]]
         if len(order):
-            spread = np.linspace(0, len(order) - 1, ASKED).astype(np.int64)
+            size = evidence.task.effort.closing
+            spread = np.linspace(0, len(order) - 1, size).astype(np.int64)
             evidence.ask(rows[order[np.unique(spread)]])
             return True
     return False

@@ -135,7 +135,8 @@ class Evidence:
         self._note_periods(windows)
         wide = [axis for axis in axes if self._range(axis.column) > 2 * self.task.effort.reach]
         steps = [self.periods.get(axis.column, 1) for axis in wide]
-        rungs = [scanner.ladder(a, step) for a, step in zip(wide, steps, strict=True)]
+        between = self.task.effort.rungs
+        rungs = [scanner.ladder(a, q, between) for a, q in zip(wide, steps, strict=True)]
         ladders = scanner.scan(wide, rungs)
         scans = [*windows, *ladders, *scanner.ends(ladders, self.periods)]
         kept = [(scan, self._kept(scan)) for scan in scans]
@@ -148,9 +149,14 @@ class Evidence:
     def _note_periods(self, windows: Sequence[Scan]) -> None:
         """Note the period of each gene, that of most anchors, and the commonest of all."""
         seen: dict[int, Counter[int]] = {}
+        two: dict[int, Counter[int]] = {}
         for scan in windows:
-            for period in periods_of(scan, self.task.quanta):
-                seen.setdefault(scan.axis.column, Counter())[period] += 1
+            found = periods_of(scan, self.task.quanta)
+            counts = seen if len(found) == 1 else two
+            counts.setdefault(scan.axis.column, Counter()).update(found)
+        for column, counts in two.items():
+            if column not in seen and max(counts.values(), default=0) > 1:
+                seen[column] = counts
         self.periods = {
             column: max(counts, key=lambda q: (counts[q], q))
             for column, counts in seen.items()

@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import sqrt
 from typing import Final
 
 import attrs
 import numpy as np
 
 from joulecheck.campaign.order import Plainness
-from joulecheck.campaign.regions.effort import FULL, SPARING
+from joulecheck.campaign.regions.chosen import Chosen
+from joulecheck.campaign.regions.effort import FULL, SPARING, Effort
 from joulecheck.campaign.regions.evidence import Evidence
 from joulecheck.campaign.regions.larger import Larger
-from joulecheck.campaign.regions.learner import Chosen, Learner
+from joulecheck.campaign.regions.learner import Learner
 from joulecheck.campaign.regions.lift import Lifter, as_patterns
 from joulecheck.campaign.regions.oracle import Exhausted, Fails, Oracle
 from joulecheck.campaign.regions.task import Scope, Task
-from joulecheck.region import Generalised, Measured, Region
-from joulecheck.region.columns import Columns
+from joulecheck.region import Columns, Feature, Generalised, Interval, Measured, Region
 from joulecheck.space import CaseSpace
 from joulecheck.workload.columns import Bools, Ints
 
 MOST_REGIONS: Final = 4
 """That together may describe where a property fails."""
 
+SEEDS: Final = 3
+"""Failures around which no region was found, after which no other is tried."""
+
 ATTEMPTS: Final = 4
 """To accept a region, each with what the one before has shown."""
+
+MEASURED: Final = 1 << 14
+"""Draws of the space's sampler by which the share of a region is measured."""
+
+CONFIDENT: Final = 1.959964
+"""Standard deviations on either side that hold 95 % of a normal distribution."""
 
 
 def generalise(  # noqa: PLR0913 - what a search is given
@@ -50,42 +60,47 @@ def generalise(  # noqa: PLR0913 - what a search is given
         quanta: the sizes in which the machine works: periods and tiles to try.
         vectorised: whether `fails` is fast in bulk; if not, few cases are asked and no
             region is proven.
-        limit: how many cases may be asked in all.
+        limit: how many cases may be asked in all; then what was found so far stands.
     """
     effort = FULL if vectorised else SPARING
-    generaliser = _Generaliser(space, Oracle(fails, limit), rng, quanta, effort)
-    return generaliser.run(np.array(minimal_row, dtype=np.int64), failing_rows)
+    search = _Search(space, Oracle(fails, limit), rng, quanta, effort)
+    return search.run(np.array(minimal_row, dtype=np.int64), failing_rows)
 
 
-class _Generaliser:
-    def __init__(self, space, oracle, rng, quanta, effort) -> None:
+class _Search:
+    """Finds one region after the other, each outside of those before."""
+
+    def __init__(
+        self,
+        space: CaseSpace,
+        oracle: Oracle,
+        rng: np.random.Generator,
+        quanta: Sequence[int],
+        effort: Effort,
+    ) -> None:
         self.regions: list[Region] = []
         self.task = Task(space, oracle, rng, quanta, effort, self._known)
+        self.stopped = False
 
     def run(self, minimal: Ints, failures: Ints) -> Generalised:
-        space = self.task.space
-        seed, left = minimal, failures
-        stopped = False
-        try:
-            while len(self.regions) < MOST_REGIONS:
-                region = self._region(seed, left)
-                if region is None:
-                    break
-                self.regions.append(region)
-                left = failures[~self._known(failures)]
-                if not len(left):
-                    break
-                seed = self._smaller(left[Plainness.of(space, left).order()[0]])
-        except Exhausted:
-            stopped = True
-        inside = self._known(failures)
-        coverage = float(inside.mean()) if len(inside) else 0.0
-        proven = not stopped and all(r.measured and r.measured.proven for r in self.regions)
+        """The regions of a minimal failing row and of others."""
+        seen = failures if len(failures) else minimal[None, :]
+        seed, left, in_vain = minimal, seen, 0
+        while len(left) and in_vain < SEEDS and len(self.regions) < MOST_REGIONS:
+            region = self._region(seed, left)
+            if region is None:
+                in_vain += 1
+            else:
+                self.regions.append(self._measured(region, seen))
+                left = seen[~self._known(seen)]
+            if self.stopped:
+                break
+            seed = self._next(left) if len(left) else seed
         return Generalised(
             regions=self.regions,
-            coverage=coverage,
+            coverage=float(self._known(seen).mean()),
             evaluations=self.task.oracle.evaluations,
-            proven=proven,
+            proven=not self.stopped and all(map(_is_proven, self.regions)),
         )
 
     def _known(self, rows: Ints) -> Bools:
@@ -96,83 +111,115 @@ class _Generaliser:
                 inside |= region.holds(columns)
         return inside
 
-    def _smaller(self, row: Ints) -> Ints:
-        """A failing row of as few operators as are needed, in no known region."""
+    def _next(self, failures: Ints) -> Ints:
+        """One of some failures as the next seed, of as few operators as may be."""
         task = self.task
+        row: Ints = failures[task.rng.integers(len(failures))]
         while True:
             smaller = task.space.smaller_graphs(row.tolist())
             smaller = smaller[~self._known(smaller)]
-            failing = smaller[task.oracle.ask(smaller)] if len(smaller) else smaller
+            if len(smaller) > task.oracle.left:
+                return row
+            failing = smaller[task.oracle.ask(smaller)]
             if not len(failing):
                 return row
             row = failing[Plainness.of(task.space, failing).order()[0]]
 
-    def _region(self, seed: Ints, failures: Ints) -> Region | None:
+    def _region(self, seed: Ints, failures: Ints) -> tuple[Region, int] | None:
+        """A region around a seed, and how many fresh cases in it failed, all of them."""
         task = self.task
         nodes = int(task.space.nodes(seed[None, :])[0])
         evidence = Evidence(task, Scope(task.space, nodes), seed)
-        evidence.gather(failures)
-        larger: Larger | None = None
+        try:
+            evidence.gather(failures)
+            return self._proven(evidence, failures)
+        except Exhausted:
+            self.stopped = True
+            return self._unproven(evidence)
+
+    def _proven(self, evidence: Evidence, failures: Ints) -> tuple[Region, int] | None:
+        task, graphs = self.task, self._graphs(evidence.seed)
+        larger = Larger(task, evidence, failures) if graphs else None
         for _ in range(ATTEMPTS):
             learner = Learner(evidence)
             chosen = learner.learn()
             if chosen is None:
                 return None
-            if self._has_larger(seed):
-                larger = larger or Larger(task, evidence, failures)
-                region = Lifter(learner, larger).lift()
-            else:
-                region = _of_operators(chosen)
+            lifted = None if larger is None else Lifter(learner, larger).lift()
+            region = _of_operators(chosen) if larger is None else lifted
             if region is None:
                 return None
-            starts = evidence.table.rows[evidence.failures]
-            starts = starts[region.contains(task.space, starts)]
-            rows = region.sample(task.space, task.rng, task.effort.accept, starts)
-            failing = task.oracle.ask(rows)
+            rows, failing = self._tried(region, evidence, task.effort.accept)
             if failing.all():
-                return self._measured(region, len(rows), failures)
-            small = evidence.scope.admits(rows)
-            evidence.add(rows[small], failing[small])
+                return attrs.evolve(region.merged, graphs=graphs), len(rows)
+            few = evidence.scope.admits(rows)
+            evidence.add(rows[few], failing[few])
             if larger is not None:
                 larger.note(rows, failing)
         return None
 
-    def _has_larger(self, seed: Ints) -> bool:
-        """Whether there are cases of more operators."""
-        return bool(len(self.task.space.embedded(self.task.rng, seed[None, :])))
+    def _unproven(self, evidence: Evidence) -> tuple[Region, int] | None:
+        """What the evidence says by now of cases of few operators, tried on what is left."""
+        chosen = Learner(evidence).conjunction()
+        if chosen is None:
+            return None
+        region, graphs = _of_operators(chosen), self._graphs(evidence.seed)
+        if graphs:
+            few = Interval(Feature(("nodes",)), None, float(evidence.scope.positions))
+            region = attrs.evolve(region, atoms=[*region.atoms, few])
+        self.task.oracle.reserved = 0
+        size = min(self.task.effort.accept, int(self.task.oracle.left))
+        rows, failing = self._tried(region, evidence, size)
+        if not len(rows) or not failing.all():
+            return None
+        return attrs.evolve(region.merged, graphs=graphs), len(rows)
 
-    def _measured(self, region: Region, tried: int, failures: Ints) -> Region:
+    def _graphs(self, row: Ints) -> bool:
+        """Whether there are cases of more operators than a row has."""
+        return bool(len(self.task.space.embedded(self.task.rng, row[None, :])))
+
+    def _tried(
+        self, region: Region, evidence: Evidence, size: int
+    ) -> tuple[Ints, Bools]:
+        """Fresh cases inside, and which of them fail."""
+        task = self.task
+        starts = evidence.table.rows[evidence.failures]
+        starts = starts[region.contains(task.space, starts)]
+        rows = region.sample(task.space, task.rng, size, starts)
+        return rows, task.oracle.ask(rows)
+
+    def _measured(self, found: tuple[Region, int], seen: Ints) -> Region:
+        region, tried = found
         task = self.task
         drawn = task.space.sample(task.rng, MEASURED)
         inside = int(region.contains(task.space, drawn).sum())
-        low, high = wilson(inside, len(drawn))
-        coverage = region.contains(task.space, failures).mean() if len(failures) else 0.0
+        low, high = interval_of_share(inside, len(drawn))
         measured = Measured(
             share=inside / len(drawn),
             share_low=low,
             share_high=high,
-            coverage=float(coverage),
+            coverage=float(region.contains(task.space, seen).mean()),
             tried=tried,
             proven=tried >= FULL.accept,
         )
         return attrs.evolve(region, measured=measured)
 
 
+def _is_proven(region: Region) -> bool:
+    return region.measured is not None and region.measured.proven
+
+
 def _of_operators(chosen: Sequence[Chosen]) -> Region:
-    """The region of cases that cannot have more operators."""
+    """The region of cases that have no more operators than the seed."""
     atoms = [condition.final for condition in chosen]
     whole = [atom.atom for atom in atoms if atom.position is None]
     return Region(as_patterns(atoms), whole)
 
 
-MEASURED: Final = 1 << 14
-
-
-def wilson(hits: int, drawn: int) -> tuple[float, float]:
-    """The 95 % confidence interval of a share, by Wilson."""
-    z = 1.959964
-    share = hits / drawn
-    centre = share + z * z / (2 * drawn)
-    spread = z * np.sqrt(share * (1 - share) / drawn + z * z / (4 * drawn * drawn))
+def interval_of_share(hits: int, drawn: int) -> tuple[float, float]:
+    """The 95 % confidence interval of a share of which some draws show `hits`: Wilson's."""
+    share, z = hits / drawn, CONFIDENT
     scale = 1 + z * z / drawn
-    return max(0.0, float((centre - spread) / scale)), min(1.0, float((centre + spread) / scale))
+    centre = (share + z * z / (2 * drawn)) / scale
+    reach = z / scale * sqrt(share * (1 - share) / drawn + (z / (2 * drawn)) ** 2)
+    return max(0.0, centre - reach), min(1.0, centre + reach)

@@ -68,7 +68,7 @@ class Learner:
         closings = 0
         again: list[Chosen] | None = None
         for number in range(ROUNDS):
-            chosen = again or self._conjunction()
+            chosen = again or self.conjunction()
             again = None
             if chosen is None or (number >= SETTLED and len(chosen) > MOST_CONDITIONS):
                 return None
@@ -84,7 +84,7 @@ class Learner:
                 return self.chosen
         return None
 
-    def _conjunction(self) -> list[Chosen] | None:
+    def conjunction(self) -> list[Chosen] | None:
         """The cheapest conjunction that explains the evidence."""
         table, failures = self.evidence.table, self.evidence.failures
         passes, periods = self.evidence.passes, self._periods()
@@ -154,9 +154,9 @@ class Learner:
             evidence.ask(rows)
         if not evidence.table.failing[known:].any():
             return self.chosen
-        before = [each.tight for each in self.chosen]
-        again = self._conjunction()
-        same = again is not None and [each.tight for each in again] == before
+        before = {each.loose for each in self.chosen}
+        again = self.conjunction()
+        same = again is not None and {each.loose for each in again} == before
         return self.chosen if same else again
 
     def _sampler(self, atoms: Sequence[Placed], broken: Placed | None) -> Sampler:

@@ -90,18 +90,26 @@ class Scanner:
         low, high = max(gene.low, axis.value - reach), min(gene.high, axis.value + reach)
         return np.arange(low, high + 1)
 
-    def ladder(self, axis: Axis, period: int) -> Ints:
-        """Values over the whole range, in steps of a period from that of the row."""
+    def ladder(self, axis: Axis, period: int, between: int) -> Ints:
+        """Values over the whole range, in steps of a period from that of the row.
+
+        Args:
+            axis: the row and the gene.
+            period: with which failing and passing values alternate.
+            between: values between two powers of two; 0 also leaves out those that are
+                a power of two, or some quanta, away from that of the row.
+        """
         gene = self.space.genes[axis.column]
         rungs = {0, *(1 << shift for shift in range(gene.high.bit_length() + 1))}
-        rungs |= {3 * rung // 2 for rung in rungs}
-        steps = {sign * -(-rung // period) for rung in rungs for sign in (1, -1)}
-        near = {axis.value + period * step for step in steps}
-        absolute = {v - (v - axis.value) % period for v in (*rungs, gene.high)}
-        near |= absolute
-        if period == 1:
-            near |= {axis.value + s * q for q in self.quanta for s in (-2, -1, 1, 2)}
-        return np.array(sorted(v for v in near if gene.low <= v <= gene.high))
+        if between > 1:
+            rungs |= {rung + rung * i // between for i in range(between) for rung in rungs}
+        found = {v - (v - axis.value) % period for v in (*rungs, gene.high)}
+        if between:
+            steps = {sign * -(-rung // period) for rung in rungs for sign in (1, -1)}
+            found |= {axis.value + period * step for step in steps}
+            if period == 1:
+                found |= {axis.value + s * q for q in self.quanta for s in (-2, -1, 1, 2)}
+        return np.array(sorted(v for v in found if gene.low <= v <= gene.high))
 
     def ends(self, scans: Sequence[Scan], periods: Mapping[int, int]) -> list[Scan]:
         """Bisect the changes of each scan until both sides are a period apart."""
