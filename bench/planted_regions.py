@@ -33,7 +33,9 @@ PRECISIONS: Final = (
     Precision.BF16,
     Precision.INT16,
 )
-COEFFICIENTS: Final = tuple(f"{name}_energy" for name in ("alu", "register", "sram", "noc", "dram", "leakage"))
+COEFFICIENTS: Final = tuple(
+    f"{name}_energy" for name in ("alu", "register", "sram", "noc", "dram", "leakage")
+)
 
 
 def _workloads(*kinds: str, nodes: int = 1) -> WorkloadSpace:
@@ -116,7 +118,15 @@ def log_uniform(random: Rng, low: float, high: float) -> int:
 
 
 def _genes(*names: str) -> dict[str, tuple[Number, int]]:
-    highs = {"batch": 1024, "m": 65536, "n": 65536, "k": 65536, "c": 4096, "h": 512, "w": 512}
+    highs = {
+        "batch": 1024,
+        "m": 65536,
+        "n": 65536,
+        "k": 65536,
+        "c": 4096,
+        "h": 512,
+        "w": 512,
+    }
     return {
         name: (lambda asked, name=name: asked.gene(f"0.{name}"), highs[name])
         for name in names
@@ -200,7 +210,11 @@ def interval(random: Rng, of: Mapping[str, tuple[Number, int]]) -> Compared:
 
 
 def _period(random: Rng, high: int) -> int:
-    chosen = [int(random.integers(2, 129)), int(random.choice(QUANTA)), int(random.integers(2, 9))]
+    chosen = [
+        int(random.integers(2, 129)),
+        int(random.choice(QUANTA)),
+        int(random.integers(2, 9)),
+    ]
     return min(high // 2, chosen[int(random.integers(3))])
 
 
@@ -220,7 +234,9 @@ def residues(random: Rng, of: Mapping[str, tuple[Number, int]]) -> Compared:
     period = max(3, _period(random, high))
     if random.random() < 1 / 2:
         rest = int(random.integers(period)) if random.random() < 1 / 2 else 0
-        return Compared(f"{name} % {period} != {rest}", lambda a: number(a) % period != rest)
+        return Compared(
+            f"{name} % {period} != {rest}", lambda a: number(a) % period != rest
+        )
     some = np.sort(random.choice(period, int(random.integers(2, period)), replace=False))
     text = f"{name} % {period} in {some.tolist()}"
     return Compared(text, lambda a: np.isin(number(a) % period, some))
@@ -304,10 +320,14 @@ def _coefficient(random: Rng) -> Condition:
             return Condition(f"{name} perturbed", lambda asked: asked.factors(name) != 1)
         case 1:
             end = float(random.choice([1.005, 1.08, 1.3]))
-            return Condition(f"{name} x {end} or more", lambda asked: asked.factors(name) >= end)
+            return Condition(
+                f"{name} x {end} or more", lambda asked: asked.factors(name) >= end
+            )
         case _:
             end = float(random.choice([0.999, 0.92, 0.78]))
-            return Condition(f"{name} x {end} or less", lambda asked: asked.factors(name) <= end)
+            return Condition(
+                f"{name} x {end} or less", lambda asked: asked.factors(name) <= end
+            )
 
 
 def _of_operator(random: Rng, kind: str, space: str) -> Condition:
@@ -340,10 +360,12 @@ def _edge(random: Rng) -> Condition:
     name = str(random.choice(["weight_is_internal", "output_is_internal"]))
     return Condition(
         f"some {name}",
-        lambda asked: asked.cases.operators.per_case(
-            getattr(asked.cases.operators, name).astype(np.float64)
-        )
-        > 0,
+        lambda asked: (
+            asked.cases.operators.per_case(
+                getattr(asked.cases.operators, name).astype(np.float64)
+            )
+            > 0
+        ),
     )
 
 
@@ -379,7 +401,9 @@ def _in_graphs(random: Rng, kind: str, space: str) -> list[Condition]:
             case 2:
                 found.append(_edge(random))
             case _:
-                found.append(_pattern(random, [MAKERS[str(random.choice(list(MAKERS)))]], space))
+                found.append(
+                    _pattern(random, [MAKERS[str(random.choice(list(MAKERS)))]], space)
+                )
     return found
 
 
@@ -395,7 +419,11 @@ def _in_operators(random: Rng, kind: str, space: str) -> list[Condition]:
     found = [first]
     for _ in range(int(random.integers(3))):
         more = [*MAKERS, "bytes", "enum"][int(random.integers(len(MAKERS) + 2))]
-        made = _precisions(random, space) if more == "enum" else _of_operator(random, more, space)
+        made = (
+            _precisions(random, space)
+            if more == "enum"
+            else _of_operator(random, more, space)
+        )
         found.append(made)
     return found
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 import attrs
@@ -19,8 +19,15 @@ from joulecheck.campaign.reduce import reduce
 from joulecheck.campaign.regions.generalise import generalise
 from joulecheck.region import Generalised
 from joulecheck.region.sampling import Sampler
-from joulecheck.workload.columns import Bools, Ints
-from planted_regions import KINDS, OUTSIDE, QUANTA, PlantedRegion, planted_region, region_outside
+from joulecheck.workload.columns import Ints
+from planted_regions import (
+    KINDS,
+    OUTSIDE,
+    QUANTA,
+    PlantedRegion,
+    planted_region,
+    region_outside,
+)
 
 REGIONS: Final = 120
 SHARE: Final = (3e-4, 0.5)
@@ -83,11 +90,16 @@ def judge(region: PlantedRegion, index: int) -> Judged | None:
     plainest = failing[Plainness.of(space, failing).order()[0]].tolist()
     reduced = reduce(space, plainest, region.holds, vectorised=True)
     started = time.process_time()
-    found = generalise(space, region.holds, reduced.row, failing, np.random.default_rng(index), QUANTA)
+    found = generalise(
+        space, region.holds, reduced.row, failing, np.random.default_rng(index), QUANTA
+    )
     seconds = time.process_time() - started
     other = np.random.default_rng([8, index])
     true = Sampler(space, region.holds).draw(other, JUDGED, failing)
-    members = [r.sample(space, other, JUDGED, failing[r.contains(space, failing)]) for r in found.regions]
+    members = [
+        r.sample(space, other, JUDGED, failing[r.contains(space, failing)])
+        for r in found.regions
+    ]
     claimed = np.concatenate([*members, space.empty(0)])
     sampled = space.sample(other, JUDGED)
     near = [neighbours(region, rows, other) for rows in (true, claimed) if len(rows)]
@@ -115,15 +127,40 @@ def main() -> int:
             continue
         judged.append(j)
         if args.verbose or not j.exact:
-            print(index, "OK" if j.exact else "XX", region.kind, region.space_name, "|", region.text)
-            print(f"      {j.seconds:.2f}s evals {j.found.evaluations} false {j.false:.4f} missed {j.missed:.4f} cov {j.found.coverage:.3f}")
+            print(
+                index,
+                "OK" if j.exact else "XX",
+                region.kind,
+                region.space_name,
+                "|",
+                region.text,
+            )
+            print(
+                f"      {j.seconds:.2f}s evals {j.found.evaluations} false {j.false:.4f} missed {j.missed:.4f} cov {j.found.coverage:.3f}"
+            )
             if not j.exact:
                 for r in j.found.regions:
                     print("      ->", r.sentence)
-    for name, some in (("single", [j for j in judged if "subgraphs" not in j.planted.space_name]), ("subgraphs", [j for j in judged if "subgraphs" in j.planted.space_name])):
+    for name, some in (
+        ("single", [j for j in judged if "subgraphs" not in j.planted.space_name]),
+        ("subgraphs", [j for j in judged if "subgraphs" in j.planted.space_name]),
+    ):
         if some:
             s = np.array([j.seconds for j in some])
-            print(name, len(some), "exact", sum(j.exact for j in some), "max false", max(j.false for j in some), "median", np.median(s), "max", s.max(), "evals", np.median([j.found.evaluations for j in some]))
+            print(
+                name,
+                len(some),
+                "exact",
+                sum(j.exact for j in some),
+                "max false",
+                max(j.false for j in some),
+                "median",
+                np.median(s),
+                "max",
+                s.max(),
+                "evals",
+                np.median([j.found.evaluations for j in some]),
+            )
     print(f"exact {np.mean([j.exact for j in judged]):.1%} of {len(judged)}")
     return 0
 

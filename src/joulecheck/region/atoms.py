@@ -56,6 +56,10 @@ class Interval:
         held: Bools = (values >= low) & (values <= high)
         return held
 
+    def ending(self, end: float, *, low: bool) -> Interval:
+        """The interval with another lower or upper end."""
+        return attrs.evolve(self, low=end) if low else attrs.evolve(self, high=end)
+
 
 @attrs.frozen
 class Residues:

@@ -8,8 +8,8 @@ role ("larger macs"). Genes that belong to no node are "gene NAME", coefficients
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
-from typing import Final
+from functools import cached_property, partial
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -31,12 +31,33 @@ FACTOR: Final = "factor "
 PERTURBED: Final = "perturbed "
 GENE: Final = "gene "
 
+
+def _ends(cases: Cases) -> Ints:
+    return np.append(cases.operators.starts, len(cases.operators))
+
+
+def _count(code: int, cases: Cases) -> Floats:
+    return cases.operators.per_case((cases.operators.kind == code).astype(np.float64))
+
+
+def _bytes(cases: Cases, elements: str) -> Floats:
+    rows = cases.operators
+    return tensor_bytes(getattr(rows, elements), rows.per_operator(cases.bits))
+
+
+def _footprint(cases: Cases) -> Floats:
+    """Bytes of all operands of each operator together, wherever they come from."""
+    rows = cases.operators
+    inputs = _bytes(cases, "input_elements") * (rows.external_inputs + rows.internal_inputs)
+    found: Floats = (
+        inputs + _bytes(cases, "weight_elements") + _bytes(cases, "output_elements")
+    )
+    return found
+
+
 _OF_CASES: Final[Mapping[str, Callable[[Cases], Floats]]] = {
     "nodes": lambda cases: np.diff(_ends(cases)).astype(np.float64),
-    **{
-        f"{kind} nodes": lambda cases, code=code: _count(cases, code)
-        for code, kind in enumerate(KINDS)
-    },
+    **{f"{kind} nodes": partial(_count, code) for code, kind in enumerate(KINDS)},
     "macs": lambda cases: cases.macs,
     "ops": lambda cases: cases.ops,
     "bytes": lambda cases: cases.bytes,
@@ -60,7 +81,7 @@ _OF_OPERATORS: Final[Mapping[str, Callable[[Cases], Floats]]] = {
     "operator input bytes": lambda cases: _bytes(cases, "input_elements"),
     "operator weight bytes": lambda cases: _bytes(cases, "weight_elements"),
     "operator output bytes": lambda cases: _bytes(cases, "output_elements"),
-    "footprint": lambda cases: _footprint(cases),
+    "footprint": _footprint,
     "inputs from inside": lambda cases: cases.operators.internal_inputs,
     "inputs from outside": lambda cases: cases.operators.external_inputs,
     "weight from inside": lambda cases: cases.operators.weight_is_internal.astype(float),
@@ -276,47 +297,25 @@ class _Each(Columns):
         found, places = self._columns.column(level, name), self._places[level]
         if isinstance(found, Trait):
             return attrs.evolve(found, codes=found.codes[places])
-        return found[places]
+        values: Floats = found[places]
+        return values
 
 
-def _questions(batch: Batch, role: str) -> Iterator[tuple[str, Cases]]:
+def _questions(batch: object, role: str) -> Iterator[tuple[str, Cases]]:
     if isinstance(batch, Cases):
         yield role, batch
         return
     for name, value in _parts(batch).items():
-        if isinstance(value, Cases) or attrs.has(type(value)):
-            yield from _questions(value, f"{role} {name}".strip())
+        yield from _questions(value, f"{role} {name}".strip())
 
 
-def _parts(batch: Batch) -> Mapping[str, object]:
+def _parts(batch: object) -> Mapping[str, Any]:
     """What a batch that is not plain consists of."""
-    if not attrs.has(type(batch)):
+    kind: Any = type(batch)
+    if not attrs.has(kind):
         return {}
-    return {field.name: getattr(batch, field.name) for field in attrs.fields(type(batch))}
+    return {field.name: getattr(batch, field.name) for field in attrs.fields(kind)}
 
 
 def _is_of_node(gene: str) -> bool:
     return gene.partition(".")[0].isdigit()
-
-
-def _ends(cases: Cases) -> Ints:
-    return np.append(cases.operators.starts, len(cases.operators))
-
-
-def _count(cases: Cases, code: int) -> Floats:
-    return cases.operators.per_case((cases.operators.kind == code).astype(np.float64))
-
-
-def _bytes(cases: Cases, elements: str) -> Floats:
-    rows = cases.operators
-    return tensor_bytes(getattr(rows, elements), rows.per_operator(cases.bits))
-
-
-def _footprint(cases: Cases) -> Floats:
-    """Bytes of all operands of each operator together, wherever they come from."""
-    rows = cases.operators
-    inputs = _bytes(cases, "input_elements") * (rows.external_inputs + rows.internal_inputs)
-    found: Floats = (
-        inputs + _bytes(cases, "weight_elements") + _bytes(cases, "output_elements")
-    )
-    return found

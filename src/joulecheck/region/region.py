@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
-from typing import Any
 
 import attrs
 import cattrs
@@ -34,7 +32,9 @@ class SomeOperator:
         """(n,) which cases have one."""
         if not self.atoms:
             return np.ones(columns.size, dtype=bool)
-        held = np.logical_and.reduce([a.holds("operator", columns) for a in self.atoms])
+        held: Bools = np.logical_and.reduce(
+            [atom.holds("operator", columns) for atom in self.atoms]
+        )
         if len(columns.starts) == len(held):
             return held
         found: Bools = np.logical_or.reduceat(held, columns.starts)

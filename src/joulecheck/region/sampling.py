@@ -82,7 +82,8 @@ def moves_of(genes: Sequence[Gene], atoms: Iterable[Atom]) -> list[Move]:
 
 
 def _move(column: int, gene: Gene, atoms: Sequence[Interval | Residues]) -> Move:
-    low, high, period, residues = gene.low, gene.high, 1, (0,)
+    low, high, period = gene.low, gene.high, 1
+    residues: tuple[int, ...] = (0,)
     for atom in atoms:
         if isinstance(atom, Interval):
             low = low if atom.low is None else max(low, ceil(atom.low))
@@ -157,10 +158,11 @@ class Sampler:
         for _ in range(CLIMBS):
             scores = score(rows)
             if scores.max() == 1:
-                return rows[scores == 1]
-            best = rows[np.argsort(-scores, kind="stable")[: DRAWS // 8]]
-            parents = best[rng.integers(0, len(best), DRAWS)]
-            rows = np.concatenate([best, self.crossed(rng, parents)])
+                best: Ints = rows[scores == 1]
+                return best
+            top = rows[np.argsort(-scores, kind="stable")[: DRAWS // 8]]
+            parents = top[rng.integers(0, len(top), DRAWS)]
+            rows = np.concatenate([top, self.crossed(rng, parents)])
         return rows[:0]
 
     def _move(self, rng: np.random.Generator, rows: Ints) -> None:

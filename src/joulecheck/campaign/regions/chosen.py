@@ -32,17 +32,18 @@ class Chosen:
         if self.gap is None:
             return self.tight
         towards = np.inf if self.gap.is_low else -np.inf
-        return self.ending(float(np.nextafter(self.gap.outside, towards)))
+        return self._ending(float(np.nextafter(self.gap.outside, towards)))
 
     @property
     def final(self) -> Placed:
         """The form in which it is said."""
-        return self.tight if self.gap is None else self.ending(self.gap.end)
+        return self.tight if self.gap is None else self._ending(self.gap.end)
 
-    def ending(self, end: float) -> Placed:
-        """An interval with another end."""
-        name = "low" if self.gap is not None and self.gap.is_low else "high"
-        return Placed(self.tight.position, attrs.evolve(self.tight.atom, **{name: end}))
+    def _ending(self, end: float) -> Placed:
+        atom = self.tight.atom
+        if self.gap is None or not isinstance(atom, Interval):
+            return self.tight
+        return Placed(self.tight.position, atom.ending(end, low=self.gap.is_low))
 
 
 def chosen_as(table: Table, candidate: Candidate, alone: Ints) -> Chosen:

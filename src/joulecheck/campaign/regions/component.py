@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from joulecheck.campaign.regions.table import Table
+from joulecheck.campaign.regions.table import Rests, Table
 from joulecheck.workload.columns import Bools, Floats, Ints
 
 LOOKED_AT: Final = 600
@@ -135,7 +135,9 @@ def _of_kinds(table: Table, seed: int, some: Ints) -> Iterator[_Best]:
             yield _Best(best.gain / sort.cost, best.kept)
 
 
-def _of_codes(table: Table, codes: Ints, seed: int, some: Ints, count: int) -> _Best:
+def _of_codes(
+    table: Table, codes: Ints | Rests, seed: int, some: Ints, count: int
+) -> _Best:
     """The best set of codes that has the seed's; `count` stands for none."""
     labels = table.failing[some]
     failing = np.bincount(codes[some][labels], minlength=count + 1)[:count].astype(float)

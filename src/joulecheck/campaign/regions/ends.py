@@ -141,7 +141,10 @@ def _reaching(evidence: Evidence, gap: Gap) -> Ints:
         (row, column, end)
         for row in starts
         for column in evidence.task.space.read_columns(row.tolist())
-        for end in (evidence.task.space.genes[column].low, evidence.task.space.genes[column].high)
+        for end in (
+            evidence.task.space.genes[column].low,
+            evidence.task.space.genes[column].high,
+        )
     ]
     if not lanes:
         return starts[:0]

@@ -131,9 +131,13 @@ class Evidence:
         """Scan the axes of the anchors: windows, which give the periods, then ladders."""
         scanner = Scanner(self.task.space, self.task.oracle, self.task.quanta)
         axes = scanner.axes(self._anchors())
-        windows = scanner.scan(axes, [scanner.window(a, self.task.effort.reach) for a in axes])
+        windows = scanner.scan(
+            axes, [scanner.window(a, self.task.effort.reach) for a in axes]
+        )
         self._note_periods(windows)
-        wide = [axis for axis in axes if self._range(axis.column) > 2 * self.task.effort.reach]
+        wide = [
+            axis for axis in axes if self._range(axis.column) > 2 * self.task.effort.reach
+        ]
         steps = [self.periods.get(axis.column, 1) for axis in wide]
         between = self.task.effort.rungs
         rungs = [scanner.ladder(a, q, between) for a, q in zip(wide, steps, strict=True)]
@@ -154,9 +158,9 @@ class Evidence:
             found = periods_of(scan, self.task.quanta)
             counts = seen if len(found) == 1 else two
             counts.setdefault(scan.axis.column, Counter()).update(found)
-        for column, counts in two.items():
-            if column not in seen and max(counts.values(), default=0) > 1:
-                seen[column] = counts
+        for column, pairs in two.items():
+            if column not in seen and max(pairs.values(), default=0) > 1:
+                seen[column] = pairs
         self.periods = {
             column: max(counts, key=lambda q: (counts[q], q))
             for column, counts in seen.items()

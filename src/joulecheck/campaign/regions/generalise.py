@@ -159,7 +159,7 @@ class _Search:
         return None
 
     def _unproven(self, evidence: Evidence) -> tuple[Region, int] | None:
-        """What the evidence says by now of cases of few operators, tried on what is left."""
+        """What the evidence says so far of cases of few operators, tried on the rest."""
         chosen = Learner(evidence).conjunction()
         if chosen is None:
             return None
@@ -178,9 +178,7 @@ class _Search:
         """Whether there are cases of more operators than a row has."""
         return bool(len(self.task.space.embedded(self.task.rng, row[None, :])))
 
-    def _tried(
-        self, region: Region, evidence: Evidence, size: int
-    ) -> tuple[Ints, Bools]:
+    def _tried(self, region: Region, evidence: Evidence, size: int) -> tuple[Ints, Bools]:
         """Fresh cases inside, and which of them fail."""
         task = self.task
         starts = evidence.table.rows[evidence.failures]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from joulecheck.campaign.regions.component import component
 from joulecheck.campaign.regions.chosen import Chosen, detailed
+from joulecheck.campaign.regions.component import component
 from joulecheck.campaign.regions.ends import close
 from joulecheck.campaign.regions.evidence import Evidence
 from joulecheck.campaign.regions.explain import Candidate, candidates, cover

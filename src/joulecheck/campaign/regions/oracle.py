@@ -20,7 +20,7 @@ RESERVE: Final = 4
 """The part of a limit that is kept for the last is one in so many."""
 
 
-class Exhausted(Exception):  # noqa: N818 - it ends a search, and is no error
+class Exhausted(Exception):
     """As many cases were asked as may be."""
 
 

@@ -48,7 +48,9 @@ def refined(larger: Larger, patterns: Patterns) -> Refined | None:
     return None if best is None else best[1]
 
 
-def _conditions(larger: Larger, pattern: SomeOperator, within: Bools) -> list[Chosen] | None:
+def _conditions(
+    larger: Larger, pattern: SomeOperator, within: Bools
+) -> list[Chosen] | None:
     columns, task = larger.columns, larger.task
     fits = np.logical_and.reduce(
         [np.ones(len(columns.owners), dtype=bool)]

@@ -135,7 +135,11 @@ class Scanner:
             fails[apart[failing]] = middle[failing]
             holds[apart[~failing]] = middle[~failing]
         return [
-            Scan(axis, np.sort([one, other]), np.array([True, False])[:: 1 if one < other else -1])
+            Scan(
+                axis,
+                np.sort([one, other]),
+                np.array([True, False])[:: 1 if one < other else -1],
+            )
             for axis, one, other in zip(axes, fails, holds, strict=True)
         ]
 
@@ -182,7 +186,8 @@ def _excluded(values: Ints, labels: Bools, period: int) -> Bools:
 
 def _pair(periods: Ints, excluded: Bools) -> tuple[int, ...]:
     """The two periods of the smallest sum that together exclude all passing values."""
-    best, least = (), np.inf
+    best: tuple[int, ...] = ()
+    least = np.inf
     for one in range(len(periods)):
         left = ~excluded[one]
         able = np.flatnonzero(excluded[:, left].all(axis=1))

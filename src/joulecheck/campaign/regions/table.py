@@ -54,7 +54,8 @@ class Placed:
         if self.position is None:
             return self.atom.holds("case", columns)
         held = self.atom.holds("operator", columns).astype(np.float64)
-        return at_position(columns, self.position, held) == 1
+        found: Bools = at_position(columns, self.position, held) == 1
+        return found
 
 
 def all_hold(atoms: Sequence[Placed], columns: Columns) -> Bools:
@@ -114,9 +115,7 @@ class Table:
         level = "case" if sort.position is None else "operator"
         return columns.trait(level, sort.name).names
 
-    def add(
-        self, rows: Ints, failing: Bools, columns: Columns | None = None
-    ) -> None:
+    def add(self, rows: Ints, failing: Bools, columns: Columns | None = None) -> None:
         """Append rows that were asked; `columns` are theirs, if they are not usual."""
         if not len(rows):
             return

@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 
 from joulecheck.campaign.regions.chosen import Chosen
+from joulecheck.campaign.regions.ends import Gap
 from joulecheck.campaign.regions.larger import Larger
 from joulecheck.region import Atom, Interval, Kinds, Region, SomeOperator
 from joulecheck.region.columns import KINDS
@@ -32,9 +33,10 @@ def widened(larger: Larger, region: Region, others: Iterable[Region]) -> Region:
         Exhausted: too many cases would be asked.
     """
     for other in others:
-        if _adds_failures(larger, other, region) and larger.between(
-            region, other, WIDENED
-        ).all():
+        if (
+            _adds_failures(larger, other, region)
+            and larger.between(region, other, WIDENED).all()
+        ):
             region = other
     wider = True
     while wider:
@@ -54,26 +56,34 @@ def _adds_failures(larger: Larger, wider: Region, region: Region) -> bool:
 def _wider(region: Region) -> Iterator[Region]:
     """Regions with one condition in a pattern of its own, then with one fewer."""
     for index, pattern in enumerate(region.operators):
-        others = [p for i, p in enumerate(region.operators) if i != index]
-        kinds = [a for a in pattern.atoms if _is_kind(a)]
+        kinds = [atom for atom in pattern.atoms if _is_kind(atom)]
         conditions = _by_feature([a for a in pattern.atoms if not _is_kind(a)])
         for one in conditions if len(conditions) > 1 else []:
-            rest = SomeOperator([a for a in pattern.atoms if a not in one])
+            left = [atom for atom in pattern.atoms if atom not in one]
             for kind in [kinds] if kinds else _EACH_KIND:
-                yield Region([*others, rest, SomeOperator([*kind, *one])], region.atoms)
+                yield _with_pattern(region, index, left, [*kind, *one])
     for index, pattern in enumerate(region.operators):
-        others = [p for i, p in enumerate(region.operators) if i != index]
         for atom in sorted(pattern.atoms, key=_is_kind):
             left = [a for a in pattern.atoms if a is not atom]
-            rest = [SomeOperator(left)] if left else []
-            yield Region([*others, *rest], region.atoms)
-            for name in KINDS if isinstance(atom, Kinds) and _is_kind(atom) else ():
-                if name not in atom.names:
+            yield _with_pattern(region, index, *([left] if left else []))
+            if isinstance(atom, Kinds) and _is_kind(atom):
+                for name in KINDS:
                     more = attrs.evolve(atom, names=(*atom.names, name))
-                    yield Region([*others, SomeOperator([*left, more])], region.atoms)
+                    yield _with_pattern(region, index, [*left, more])
 
 
-_EACH_KIND: Final = [[], *([Kinds("kind", (name,))] for name in KINDS)]
+def _with_pattern(region: Region, index: int, *patterns: Sequence[Atom]) -> Region:
+    """The region with other patterns in place of one."""
+    others = [p for place, p in enumerate(region.operators) if place != index]
+    new = [SomeOperator(atoms) for atoms in patterns]
+    return attrs.evolve(region, operators=[*others, *new])
+
+
+_EACH_KIND: Final[tuple[tuple[Atom, ...], ...]] = (
+    (),
+    *((Kinds("kind", (name,)),) for name in KINDS),
+)
+"""What may be said of the kind of an operator: nothing, or that it is one."""
 
 
 def _is_kind(atom: Atom) -> bool:
@@ -100,45 +110,38 @@ def closed(larger: Larger, region: Region, chosen: Mapping[Atom, Chosen]) -> Reg
     Raises:
         Exhausted: too many cases would be asked.
     """
-    for index, pattern in enumerate(region.operators):
+    for pattern in region.operators:
         for atom in pattern.atoms:
             gap = chosen[atom].gap if atom in chosen else None
             if gap is not None and gap.is_open and isinstance(atom, Interval):
-                region = _moved(larger, region, index, atom, gap.outside)
+                region = _moved(larger, region, atom, gap)
     return region
 
 
-def _moved(
-    larger: Larger, region: Region, index: int, atom: Interval, outside: float
-) -> Region:
-    """The region with the end of one atom as near to `outside` as all fails."""
-    name = "high" if atom.low is None else "low"
-    inside = float(getattr(atom, name))
+def _moved(larger: Larger, region: Region, atom: Interval, gap: Gap) -> Region:
+    """The region with the end of one atom as near to `gap.outside` as all fails."""
+    inside, outside = gap.end, gap.outside
+    whole = inside.is_integer() and outside.is_integer()
     for _ in range(HALVINGS):
-        if abs(inside - outside) <= 1:
+        if abs(inside - outside) <= (1 if whole else 0):
             break
-        end = (inside + outside) / 2
-        whole = inside.is_integer() and outside.is_integer()
-        end = float(np.trunc(end)) if whole else end
-        wider = _with_end(region, index, atom, name, end)
+        end = float(np.trunc((inside + outside) / 2)) if whole else (inside + outside) / 2
+        moved = atom.ending(end, low=gap.is_low)
+        wider = _replaced(region, atom, moved)
         added = larger.between(wider, region, WIDENED)
-        if not added.all():
+        if added.all():
+            inside = end
+        else:
             outside = end
-            continue
-        inside = end
-        if len(added):
-            pattern = wider.operators[index]
-            place = region.operators[index].atoms.index(atom)
-            region, atom = wider, pattern.atoms[place]  # type: ignore[assignment]
+        if len(added) and added.all():
+            region, atom = wider, moved
     return region
 
 
-def _with_end(
-    region: Region, index: int, atom: Interval, name: str, end: float
-) -> Region:
-    pattern = region.operators[index]
-    moved = attrs.evolve(atom, **{name: end})
-    atoms = [moved if a == atom else a for a in pattern.atoms]
-    operators = [*region.operators]
-    operators[index] = SomeOperator(atoms)
+def _replaced(region: Region, atom: Atom, other: Atom) -> Region:
+    """The region with one atom of its patterns replaced by another."""
+    operators = [
+        SomeOperator([other if a == atom else a for a in pattern.atoms])
+        for pattern in region.operators
+    ]
     return attrs.evolve(region, operators=operators)
