@@ -23,6 +23,8 @@ from cattrs.errors import BaseValidationError
 from joulecheck.case import AnyCase, Case, Cases
 from joulecheck.errors import CorpusError, JoulecheckError
 from joulecheck.model import Subject
+from joulecheck.region import Generalised
+from joulecheck.region.region import add_hooks
 from joulecheck.structured import by_name, explained, strict_converter, tagged_union
 from joulecheck.workload import Function, Precision
 from joulecheck.workload.subgraph import AnyOperator, Workload
@@ -79,6 +81,8 @@ class Counterexample:
     numbers: tuple[Numbers, ...] = attrs.field(converter=_as_numbers)
     seed: int | None = None
     minimality: Minimality = Minimality.UNPROVEN
+    region: Generalised | None = None
+    """Where else the property fails, if that was looked for."""
     fault: str | None = None
     """The fault that was injected on purpose, if any."""
     versions: Mapping[str, str] = attrs.field(factory=dict)
@@ -147,6 +151,7 @@ def converter() -> cattrs.Converter:
     made = strict_converter()
     by_name(made, Precision)
     by_name(made, Function)
+    add_hooks(made)
     tagged_union(made, AnyOperator, "op")
     tagged_union(made, Workload, "op")
     tagged_union(made, AnyCase, "kind")
@@ -175,6 +180,8 @@ def structure_case(data: Mapping[str, Any]) -> AnyCase:
 def to_json(counterexample: Counterexample) -> str:
     """The numbered JSON form, with sorted keys and a newline at the end."""
     data = {"format": FORMAT, **converter().unstructure(counterexample)}
+    if counterexample.region is None:
+        del data["region"]
     return json.dumps(data, indent=2, sort_keys=True) + "\n"
 
 

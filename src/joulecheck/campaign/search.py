@@ -16,12 +16,14 @@ import numpy as np
 from joulecheck.campaign.memory import keep_freed_memory
 from joulecheck.campaign.order import Plainness
 from joulecheck.campaign.reduce import LAZY_LIMIT, Reduced, reduce
+from joulecheck.campaign.regions.generalise import generalise
 from joulecheck.campaign.shrink import shrink
 from joulecheck.case import AnyCase
 from joulecheck.counterexample import Counterexample, numbers_of
 from joulecheck.errors import OutsideSpace
 from joulecheck.model import Subject
 from joulecheck.property import Property
+from joulecheck.region import Generalised
 from joulecheck.space import CaseSpace
 from joulecheck.workload.columns import Bools, Ints
 
@@ -34,11 +36,20 @@ SCALAR_BATCH: Final = 64
 CONFIRMED: Final = 8
 """Screened failures of a batch that are tried on the scalar path, plainest first."""
 
+REGIONS: Final = 1
+"""Purpose of random numbers: to search for regions."""
+
 FOLLOW_UP: Final = -1
 """Stands for a batch's number while a failure is confirmed and made minimal."""
 
 SHRINK_LIMIT: Final = 2000
 """Cases that Hypothesis may ask of a vectorised model; others are asked fewer."""
+
+REGION_LIMIT: Final = 400_000
+"""Cases that the search for regions may ask of a vectorised model."""
+
+LAZY_REGION_LIMIT: Final = 1500
+"""The same of a model without a batch path, or of a law that asks case by case."""
 
 
 @attrs.frozen
@@ -73,12 +84,15 @@ class Searched:
     """A case that failed in a batch and held on the scalar path."""
 
 
-def generator(unit: Unit) -> np.random.Generator:
-    """The random numbers of a unit: its seed, model, property and epoch, no more."""
+def generator(unit: Unit, *purpose: int) -> np.random.Generator:
+    """The random numbers of a unit: its seed, model, property and epoch, no more.
+
+    Another purpose than to draw its cases has numbers of its own.
+    """
     key = hashlib.sha256(f"{unit.model}\0{unit.property}".encode()).digest()
     words = np.frombuffer(key[:16], dtype="<u4").tolist()
-    sequence = np.random.SeedSequence(unit.seed, spawn_key=(*words, unit.epoch))
-    return np.random.default_rng(sequence)
+    spawn_key = (*words, unit.epoch, *purpose)
+    return np.random.default_rng(np.random.SeedSequence(unit.seed, spawn_key=spawn_key))
 
 
 def checks_in(cases: int, law: Property) -> int:
@@ -98,15 +112,16 @@ def batches(unit: Unit, model: Subject, law: Property) -> Iterator[tuple[int, In
         yield number, space.sample(random, min(one_call, left - number * one_call))
 
 
-def search(
+def search(  # noqa: PLR0913 - what a search is given
     unit: Unit,
     model: Subject,
     law: Property,
     *,
     deadline: float | None = None,
     on_batch: Callable[[int], None] = lambda _: None,
+    regions: bool = True,
 ) -> Searched:
-    """Screen the unit's cases until one fails, and make that one minimal.
+    """Screen the unit's cases until one fails; make it minimal, and find its region.
 
     Args:
         unit: the cases: how many, and from which seed.
@@ -116,13 +131,14 @@ def search(
             reproducible.
         on_batch: called with the number of each batch before it is asked, and with -1
             when a failure is followed up.
+        regions: whether to look for the region in which the property fails.
 
     Raises:
         NotOffered: the law has no case for this model.
         HarnessError: the harness contradicts itself.
     """
     keep_freed_memory()
-    return _Search(unit, model, law, deadline).run(on_batch)
+    return _Search(unit, model, law, deadline).run(on_batch, regions=regions)
 
 
 class _Search:
@@ -138,8 +154,10 @@ class _Search:
         self.in_domain = 0
         self.least = np.nan
         self.unconfirmed: AnyCase | None = None
+        self.failures: Ints = np.empty((0, len(self.space.genes)), dtype=np.int64)
+        """The rows of the last batch that failed."""
 
-    def run(self, on_batch: Callable[[int], None]) -> Searched:
+    def run(self, on_batch: Callable[[int], None], *, regions: bool) -> Searched:
         started = time.monotonic()
         failing: Ints | None = None
         for number, rows in batches(self.unit, self.model, self.law):
@@ -152,6 +170,8 @@ class _Search:
         found_at = time.monotonic()
         found = None if failing is None else self._counterexample(failing)
         ended = time.monotonic()
+        if found is not None and regions and not self._out_of_time():
+            found = attrs.evolve(found, region=self._region(found.genes))
         return Searched(
             unit=self.unit,
             checks=self.checks,
@@ -175,7 +195,7 @@ class _Search:
         self.in_domain += int(known.sum())
         if known.any():
             self.least = np.fmin(self.least, margins[known].min())
-        failing = rows[margins < 0]
+        failing = self.failures = rows[margins < 0]
         on_batch(FOLLOW_UP)
         if not len(failing):
             return None
@@ -220,6 +240,19 @@ class _Search:
 
     def _reduced(self, row: Sequence[int]) -> Reduced:
         return reduce(self.space, row, self._fail, vectorised=self.model.vectorised)
+
+    def _region(self, row: Sequence[int]) -> Generalised:
+        in_bulk = self.model.vectorised and self.law.thinning == 1
+        return generalise(
+            self.space,
+            self._fail,
+            row,
+            self.failures,
+            generator(self.unit, REGIONS),
+            self.model.machine.quanta,
+            vectorised=in_bulk,
+            limit=REGION_LIMIT if in_bulk else LAZY_REGION_LIMIT,
+        )
 
 
 def versions() -> dict[str, str]:

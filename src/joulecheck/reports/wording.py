@@ -10,6 +10,7 @@ from joulecheck.counterexample import Counterexample, Minimality, Numbers
 from joulecheck.errors import UnknownName
 from joulecheck.property import Property, property_named
 from joulecheck.quantities import engineering
+from joulecheck.region import Generalised, Measured
 from joulecheck.workload import (
     Conv2d,
     Elementwise,
@@ -131,10 +132,35 @@ def counterexample_lines(found: Counterexample) -> list[Line]:
         *rule,
         *case_lines(found.case),
         ("", proven[found.minimality]),
+        *region_lines(found.region),
         *number_lines(found.numbers),
         ("margin", f"{found.margin:.4g} (below 0 violates the rule; relative)"),
         ("replay", replay_command(found)),
     ]
+
+
+def region_lines(found: Generalised | None) -> Iterator[Line]:
+    """Where else the property fails: a region a line, each with what was measured."""
+    if found is None:
+        return
+    if not found.regions:
+        yield "region", "none found that holds only failures"
+    for index, region in enumerate(found.regions):
+        yield ("" if index else "region"), region.sentence
+        if region.measured is not None:
+            yield "", _measured(region.measured)
+    if len(found.regions) > 1:
+        yield "", f"together they explain {found.coverage:.1%} of the failures seen"
+
+
+def _measured(measured: Measured) -> str:
+    low, high = (f"{share:.3%}" for share in (measured.share_low, measured.share_high))
+    proven = "" if measured.proven else "; unproven"
+    return (
+        f"{measured.tried} fresh cases inside, all fail{proven}; {measured.share:.3%} of "
+        f"what is drawn ({low} to {high} at 95 % confidence); explains "
+        f"{measured.coverage:.1%} of the failures seen"
+    )
 
 
 def _rule_lines(law: Property) -> list[Line]:
