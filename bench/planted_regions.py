@@ -13,6 +13,7 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
+from conditions import MAKERS, QUANTA, UNSAID, Array, Maker, Number, Numbers, Rng, threshold
 from joulecheck.case import Cases
 from joulecheck.space import CaseSpace
 from joulecheck.workload import Precision
@@ -20,10 +21,6 @@ from joulecheck.workload.columns import OPERATORS, Bools, Ints, tensor_bytes
 from joulecheck_strategies import PerturbationSpace, WorkloadSpace
 from joulecheck_strategies.layout import FUNCTIONS
 
-Rng = np.random.Generator
-Array = np.ndarray[Any, Any]
-
-QUANTA: Final = (8, 128)
 CONSTANTS: Final = (8, 128, 4096, 1 << 20, 24 << 20)
 PRECISIONS: Final = (
     Precision.FP32,
@@ -83,9 +80,6 @@ class Asked:
         return batch.scales.get(coefficient, np.ones(len(self.rows)))
 
 
-Number = Callable[[Any], Array]
-
-
 @attrs.frozen
 class Condition:
     """Where something holds, and how to say it."""
@@ -109,15 +103,10 @@ class PlantedRegion:
         return SPACES[self.space_name]
 
 
-def log_uniform(random: Rng, low: float, high: float) -> int:
-    """A whole number."""
-    return round(float(np.exp(random.uniform(np.log(low), np.log(high)))))
-
-
 # Numbers that conditions compare, by space
 
 
-def _genes(*names: str) -> dict[str, tuple[Number, int]]:
+def _genes(*names: str) -> Numbers:
     highs = {
         "batch": 1024,
         "m": 65536,
@@ -133,7 +122,7 @@ def _genes(*names: str) -> dict[str, tuple[Number, int]]:
     }
 
 
-def _loops() -> dict[str, tuple[Number, int]]:
+def _loops() -> Numbers:
     highs = {"m": 65536, "n": 4096, "k": 4096}
     return {
         f"loop {name}": (lambda rows, name=name: getattr(rows.operators, name), high)
@@ -141,7 +130,7 @@ def _loops() -> dict[str, tuple[Number, int]]:
     }
 
 
-def _of_filters() -> dict[str, tuple[Number, int]]:
+def _of_filters() -> Numbers:
     return {
         "filters": (lambda a: a.cases.operators.n * a.cases.operators.instances, 4096),
         "r": (lambda a: a.gene("0.r"), 11),
@@ -178,110 +167,6 @@ TOTALS: Final = {
     "internal bytes": lambda cases: cases.traffic.internal,
     "MACs in all": lambda cases: cases.macs,
     "ops in all": lambda cases: cases.ops,
-}
-
-
-# Conditions on some numbers
-
-
-@attrs.frozen
-class Compared:
-    """A comparison of named numbers."""
-
-    text: str
-    holds: Callable[[Any], Bools]
-
-
-def interval(random: Rng, of: Mapping[str, tuple[Number, int]]) -> Compared:
-    """One or both ends."""
-    name = str(random.choice(list(of)))
-    number, high = of[name]
-    ends = sorted(log_uniform(random, 2, high) for _ in range(2))
-    match int(random.integers(3)):
-        case 0:
-            return Compared(f"{name} >= {ends[0]}", lambda a: number(a) >= ends[0])
-        case 1:
-            return Compared(f"{name} <= {ends[1]}", lambda a: number(a) <= ends[1])
-        case _:
-            return Compared(
-                f"{ends[0]} <= {name} <= {ends[1]}",
-                lambda a: (number(a) >= ends[0]) & (number(a) <= ends[1]),
-            )
-
-
-def _period(random: Rng, high: int) -> int:
-    chosen = [
-        int(random.integers(2, 129)),
-        int(random.choice(QUANTA)),
-        int(random.integers(2, 9)),
-    ]
-    return min(high // 2, chosen[int(random.integers(3))])
-
-
-def residue(random: Rng, of: Mapping[str, tuple[Number, int]]) -> Compared:
-    """One rest."""
-    name = str(random.choice(list(of)))
-    number, high = of[name]
-    period = _period(random, high)
-    rest = int(random.integers(period))
-    return Compared(f"{name} % {period} == {rest}", lambda a: number(a) % period == rest)
-
-
-def residues(random: Rng, of: Mapping[str, tuple[Number, int]]) -> Compared:
-    """All rests but one, or some."""
-    name = str(random.choice(list(of)))
-    number, high = of[name]
-    period = max(3, _period(random, high))
-    if random.random() < 1 / 2:
-        rest = int(random.integers(period)) if random.random() < 1 / 2 else 0
-        return Compared(
-            f"{name} % {period} != {rest}", lambda a: number(a) % period != rest
-        )
-    some = np.sort(random.choice(period, int(random.integers(2, period)), replace=False))
-    text = f"{name} % {period} in {some.tolist()}"
-    return Compared(text, lambda a: np.isin(number(a) % period, some))
-
-
-def relation(random: Rng, of: Mapping[str, tuple[Number, int]]) -> Compared:
-    """One number against another."""
-    one, other = (str(name) for name in random.choice(list(of), 2, replace=False))
-    a, b = of[one][0], of[other][0]
-    more = int(random.choice([0, 0, 1, 3, 17, -5]))
-    if random.random() < 2 / 3:
-        return Compared(f"{one} > {other} + {more}", lambda x: a(x) > b(x) + more)
-    return Compared(f"{one} <= {other} + {more}", lambda x: a(x) <= b(x) + more)
-
-
-def product(random: Rng, of: Mapping[str, tuple[Number, int]]) -> Compared:
-    """Of two numbers."""
-    one, other = (str(name) for name in random.choice(list(of), 2, replace=False))
-    (a, most), (b, more) = of[one], of[other]
-    least = log_uniform(random, 8, most * more / 4)
-    if random.random() < 2 / 3:
-        return Compared(f"{one} * {other} >= {least}", lambda x: a(x) * b(x) >= least)
-    return Compared(f"{one} * {other} <= {least}", lambda x: a(x) * b(x) <= least)
-
-
-def threshold(random: Rng, of: Mapping[str, Number], low: float, high: float) -> Compared:
-    """Of a derived number; at times a power of two or what fits a capacity."""
-    name = str(random.choice(list(of)))
-    number = of[name]
-    end = log_uniform(random, low, high)
-    if random.random() < 1 / 2:
-        end = 1 << (end.bit_length() - 1)
-    if random.random() < 3 / 4:
-        return Compared(f"{name} >= {end}", lambda x: number(x) >= end)
-    return Compared(f"{name} <= {end}", lambda x: number(x) <= end)
-
-
-Maker = Callable[[Rng, Mapping[str, tuple[Number, int]]], Compared]
-
-MAKERS: Final[Mapping[str, Maker]] = {
-    "interval": interval,
-    "residue": residue,
-    "residues": residues,
-    "relation": relation,
-    "product": product,
 }
 
 
@@ -435,7 +320,6 @@ def planted_region(random: Rng, kind: str) -> PlantedRegion:
     space = str(random.choice(names))
     make = _in_graphs if space.endswith("subgraphs") else _in_operators
     conditions = make(random, kind, space)
-
     return _planted(kind, space, conditions)
 
 
@@ -448,96 +332,8 @@ def _planted(kind: str, space: str, conditions: Sequence[Condition]) -> PlantedR
     return PlantedRegion(kind, space, " and ".join(c.text for c in conditions), holds)
 
 
-# What no conjunction of the finder's terms describes
-
-
-def _sum(random: Rng, of: Mapping[str, tuple[Number, int]]) -> Compared:
-    (a, one), (b, other) = _two(random, of)
-    least = log_uniform(random, 16, 20_000)
-    return Compared(f"{one} + {other} >= {least}", lambda x: a(x) + b(x) >= least)
-
-
-def _most(random: Rng, of: Mapping[str, tuple[Number, int]]) -> Compared:
-    (a, one), (b, other) = _two(random, of)
-    least = log_uniform(random, 16, 20_000)
-    return Compared(
-        f"max({one}, {other}) >= {least}", lambda x: np.maximum(a(x), b(x)) >= least
-    )
-
-
-def _power(random: Rng, of: Mapping[str, tuple[Number, int]]) -> Compared:
-    (a, one), _ = _two(random, of)
-    return Compared(
-        f"{one} is a power of two", lambda x: np.log2(a(x)) == np.floor(np.log2(a(x)))
-    )
-
-
-def _digits(random: Rng, of: Mapping[str, tuple[Number, int]]) -> Compared:
-    (a, one), _ = _two(random, of)
-
-    def odd(x: Any) -> Bools:
-        values = a(x).astype(np.int64)
-        bits: Array = sum((values >> shift) & 1 for shift in range(24))
-        return bits % 2 == 1
-
-    return Compared(f"{one} has an odd number of binary ones", odd)
-
-
-def _divisor(random: Rng, of: Mapping[str, tuple[Number, int]]) -> Compared:
-    (a, one), (b, other) = _two(random, of)
-    return Compared(
-        f"{one} and {other} have a common divisor",
-        lambda x: np.gcd(a(x).astype(np.int64), b(x).astype(np.int64)) > 1,
-    )
-
-
-def _squares(random: Rng, of: Mapping[str, tuple[Number, int]]) -> Compared:
-    (a, one), (b, other) = _two(random, of)
-    least = log_uniform(random, 256, 4e8)
-    return Compared(
-        f"{one}^2 + {other}^2 >= {least}", lambda x: a(x) ** 2.0 + b(x) ** 2.0 >= least
-    )
-
-
-def _rest_of_sum(random: Rng, of: Mapping[str, tuple[Number, int]]) -> Compared:
-    (a, one), (b, other) = _two(random, of)
-    period = int(random.integers(3, 12))
-    rest = int(random.integers(period))
-    return Compared(
-        f"({one} + {other}) % {period} == {rest}",
-        lambda x: (a(x) + b(x)) % period == rest,
-    )
-
-
-def _waves(random: Rng, of: Mapping[str, tuple[Number, int]]) -> Compared:
-    (a, one), (b, other) = _two(random, of)
-    units = int(random.choice([3, 6, 10, 14]))
-
-    def holds(x: Any) -> Bools:
-        tiles = np.ceil(a(x) / 16) * np.ceil(b(x) / 24)
-        return np.ceil(tiles / units) * units - tiles >= units / 2
-
-    text = f"less than half of the last wave of {units} units is busy in {one}, {other}"
-    return Compared(text, holds)
-
-
-def _two(
-    random: Rng, of: Mapping[str, tuple[Number, int]]
-) -> tuple[tuple[Number, str], tuple[Number, str]]:
-    one, other = (str(name) for name in random.choice(list(of), 2, replace=False))
-    return (of[one][0], one), (of[other][0], other)
-
-
-OUTSIDE: Final = {
-    "sum": _sum,
-    "maximum": _most,
-    "power of two": _power,
-    "binary ones": _digits,
-    "divisor": _divisor,
-    "squares": _squares,
-    "residue of a sum": _rest_of_sum,
-    "waves": _waves,
-}
+OUTSIDE: Final = tuple(UNSAID)
+"""The kinds of regions that the finder has no words for."""
 
 
 def region_outside(random: Rng, kind: str) -> PlantedRegion:
@@ -545,9 +341,9 @@ def region_outside(random: Rng, kind: str) -> PlantedRegion:
     names = [name for name in SPACES if not name.startswith("perturbed")]
     space = str(random.choice(names))
     if space == "subgraphs":
-        made = _pattern(random, [OUTSIDE[kind]], space)
+        made = _pattern(random, [UNSAID[kind]], space)
     else:
-        compared = OUTSIDE[kind](random, DIMENSIONS[space])
+        compared = UNSAID[kind](random, DIMENSIONS[space])
         made = Condition(compared.text, compared.holds)
     conditions = [made]
     if random.random() < 1 / 3:

@@ -16,7 +16,7 @@ import numpy as np
 
 from joulecheck.case import Batch, Cases
 from joulecheck.errors import UnknownName, did_you_mean
-from joulecheck.space import CaseSpace, Trait
+from joulecheck.space import CaseSpace, Gene, Trait
 from joulecheck.workload.columns import (
     OPERATORS,
     PRECISIONS,
@@ -29,7 +29,12 @@ from joulecheck.workload.columns import (
 KINDS: Final = tuple(kind.__name__.lower() for kind in OPERATORS)
 FACTOR: Final = "factor "
 PERTURBED: Final = "perturbed "
+LARGEST: Final = "largest factor"
+LEAST: Final = "least factor"
 GENE: Final = "gene "
+
+CODES: Final = 64
+"""Values from which a gene is a number rather than a code."""
 
 
 def _ends(cases: Cases) -> Ints:
@@ -129,12 +134,22 @@ class Columns:
 
     @cached_property
     def _genes(self) -> dict[str, int]:
-        """The columns of the genes that no node of a known graph has."""
+        """The columns of genes that are numbers of their own.
+
+        Where the questions are known, genes of nodes are among their columns, and genes
+        of few values are codes for something that has a column too.
+        """
+        known = bool(self.questions)
         return {
             gene.name: index
             for index, gene in enumerate(self._space.genes)
-            if gene.low < gene.high and not (self.has_operators and _is_of_node(gene.name))
+            if gene.low < gene.high and not (known and self._is_told(gene))
         }
+
+    def _is_told(self, gene: Gene) -> bool:
+        """Whether other columns tell what a gene does."""
+        few = gene.high - gene.low < CODES
+        return few or (self.has_operators and _is_of_node(gene.name))
 
     @cached_property
     def starts(self) -> Ints:
@@ -178,6 +193,7 @@ class Columns:
         totals = [f"{role}{name}" for role in self.questions for name in _OF_CASES]
         kinds = [f"{role}precision" for role in self.questions]
         factors = [f"{kind}{n}" for n in self.scales for kind in (PERTURBED, FACTOR)]
+        factors = [LARGEST, LEAST, *factors] if self.scales else []
         genes = [f"{GENE}{name}" for name in self._genes]
         return (*kinds, *self._traits, *factors, *totals, *genes)
 
@@ -259,14 +275,21 @@ class Columns:
                 return Trait(cases.precision, tuple(p.name for p in PRECISIONS))
             if name.startswith(role) and short in _OF_CASES:
                 return _OF_CASES[short](cases)
-        if name.startswith((FACTOR, PERTURBED)):
-            kind, _, coefficient = name.partition(" ")
-            factor = self.scales.get(coefficient, np.ones(self.size))
-            return factor if f"{kind} " == FACTOR else (factor != 1.0).astype(np.float64)
+        if name in {LARGEST, LEAST} or name.startswith((FACTOR, PERTURBED)):
+            return self._of_scales(name)
         gene = name.removeprefix(GENE)
         if gene in self._genes:
             return self._rows[:, self._genes[gene]].astype(np.float64)
         return None
+
+    def _of_scales(self, name: str) -> Floats:
+        if name in {LARGEST, LEAST}:
+            every = list(self.scales.values()) or [np.ones(self.size)]
+            extreme: Floats = (np.max if name == LARGEST else np.min)(every, axis=0)
+            return extreme
+        kind, _, coefficient = name.partition(" ")
+        factor = self.scales.get(coefficient, np.ones(self.size))
+        return factor if f"{kind} " == FACTOR else (factor != 1.0).astype(np.float64)
 
     def _of_operator(self, name: str) -> Floats | Trait | None:
         if not self.has_operators:

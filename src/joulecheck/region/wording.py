@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from joulecheck.region.atoms import Atom, Interval, Kinds, Residues, Values
-from joulecheck.region.columns import FACTOR, GENE, PERTURBED
+from joulecheck.region.columns import FACTOR, GENE, LARGEST, LEAST, PERTURBED
 from joulecheck.region.features import Feature, How
 
 NOUNS: Final = {
@@ -31,6 +31,8 @@ _WORDS: Final = {
     "operator output bytes": "output bytes",
     "footprint": "bytes of all operands",
     "nodes": "operators",
+    LARGEST: "the largest factor",
+    LEAST: "the least factor",
     "gemm nodes": "GEMMs",
     "conv2d nodes": "convolutions",
     "elementwise nodes": "elementwise operators",
@@ -67,11 +69,10 @@ def sentence(
     whole = [text for a in atoms if a not in precisions for text in condition(a)]
     width = "".join(f"{_either(atom.names)} " for atom in precisions)
     patterns = [_pattern(pattern) for pattern in operators]
-    if graphs:
-        having = _all([_article(_with(noun, parts, "of")) for noun, parts in patterns])
-        subject = f"every {width}{'graph' if operators else 'case'}"
-        text = _with(subject, [having] if having else [], "with")
-        return _with(text, whole, ", as a whole," if having else "with")
+    if graphs and patterns:
+        having = _all([_article(_with(noun, parts, "with")) for noun, parts in patterns])
+        subject = f"every {width}graph that has {having}"
+        return _with(subject, whole, ", in all with")
     noun = patterns[0][0] if patterns else "case"
     parts = [part for _, some in patterns for part in some]
     return _with(f"every {width}{noun}", [*parts, *whole], "with")

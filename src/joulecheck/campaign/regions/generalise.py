@@ -25,10 +25,10 @@ from joulecheck.workload.columns import Bools, Ints
 MOST_REGIONS: Final = 4
 """That together may describe where a property fails."""
 
-SEEDS: Final = 3
+SEEDS: Final = 2
 """Failures around which no region was found, after which no other is tried."""
 
-ATTEMPTS: Final = 4
+ATTEMPTS: Final = 3
 """To accept a region, each with what the one before has shown."""
 
 MEASURED: Final = 1 << 14
@@ -91,7 +91,7 @@ class _Search:
             if region is None:
                 in_vain += 1
             else:
-                self.regions.append(self._measured(region, seen))
+                self._take(region, seen)
                 left = seen[~self._known(seen)]
             if self.stopped:
                 break
@@ -102,6 +102,15 @@ class _Search:
             evaluations=self.task.oracle.evaluations,
             proven=not self.stopped and all(map(_is_proven, self.regions)),
         )
+
+    def _take(self, found: tuple[Region, int], seen: Ints) -> None:
+        """Keep a region, and no longer those that seem to lie within it."""
+        region, space = found[0], self.task.space
+        rows = np.concatenate([seen, space.sample(self.task.rng, MEASURED)])
+        columns = Columns(space, rows)
+        within = region.holds(columns)
+        self.regions = [r for r in self.regions if (r.holds(columns) & ~within).any()]
+        self.regions.append(self._measured(found, seen))
 
     def _known(self, rows: Ints) -> Bools:
         inside = np.zeros(len(rows), dtype=bool)

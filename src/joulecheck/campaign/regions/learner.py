@@ -22,7 +22,7 @@ from joulecheck.workload.columns import Bools, Ints
 ROUNDS: Final = 24
 """Conjunctions that are tried for one region."""
 
-PARTS: Final = 20
+PARTS: Final = 14
 """Times that a part of the failures is chosen."""
 
 SETTLED: Final = 4
@@ -97,8 +97,10 @@ class Learner:
             pool = candidates(table, failures, passes, more)
             found = cover(pool, len(passes))
             self.whole = found is not None  # more evidence makes it no easier
-        if found is None and self.parts:
+        patience = self.evidence.task.patience
+        if found is None and self.parts and patience.left:
             self.parts -= 1
+            patience.left -= 1
             failures = component(table, self.evidence.task.rng, failures, passes, periods)
             pool = candidates(table, failures, passes, periods)
             found = cover(pool, len(passes))

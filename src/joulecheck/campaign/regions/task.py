@@ -14,6 +14,13 @@ from joulecheck.space import CaseSpace
 from joulecheck.workload.columns import Bools, Ints
 
 
+@attrs.define
+class Patience:
+    """How often a part of the failures may still be chosen to be described."""
+
+    left: int = 40
+
+
 @attrs.frozen(eq=False)
 class Task:
     """What is asked, and of what."""
@@ -26,6 +33,7 @@ class Task:
     effort: Effort
     known: Callable[[Ints], Bools]
     """Which rows are in a region that is known already."""
+    patience: Patience = attrs.field(factory=Patience)
 
 
 @attrs.frozen(eq=False)

@@ -10,7 +10,7 @@ import attrs
 
 from joulecheck.region import Columns, Feature, How
 from joulecheck.region.atoms import Level
-from joulecheck.region.columns import GENE, PERTURBED
+from joulecheck.region.columns import FACTOR, GENE, LARGEST, LEAST, PERTURBED
 from joulecheck.space import Trait
 
 
@@ -62,6 +62,8 @@ _COSTS: Final = {
     "operator ops": 1.45,
     "footprint": 1.35,
     "bits": 1.5,
+    LARGEST: 1.0,
+    LEAST: 1.0,
     "weight from inside": 1.1,
     "output read inside": 1.2,
 }
@@ -170,6 +172,6 @@ def _cost(name: str, roles: Sequence[str]) -> float:
     for role in roles:
         if name.startswith(role):
             return _OF_ROLE + _cost(name.removeprefix(role), ())
-    if name.startswith(GENE):
+    if name.startswith((GENE, FACTOR)):
         return 1.15
     return _COSTS.get(name, 1.0 if name in _PLAIN or name.startswith(PERTURBED) else 1.4)
