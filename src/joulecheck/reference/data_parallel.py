@@ -131,6 +131,7 @@ class DataParallelEnergyModel(LayeredModel):
         "dram_energy": frozenset({"dram"}),
         "static_power": frozenset({"static"}),
     }
+    saves: ClassVar = {"l2": frozenset({"coalescing", "coherence", "dram"})}
 
     @cached_property
     def _units(self) -> list[Unit]:

@@ -127,6 +127,10 @@ class DomainFlowEnergyModel(SpatialModel):
             "static": ("static_power",),
         }
     )
+    saves: ClassVar = {
+        "tile": frozenset({"streamer", "tile", "global"}),
+        "global": frozenset({"streamer", "tile", "global", "dma", "dram"}),
+    }
 
     @property
     def _program_bytes(self) -> int:
