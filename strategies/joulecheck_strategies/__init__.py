@@ -1,6 +1,8 @@
 """How cases are drawn: case spaces, each a Hypothesis strategy and a numpy sampler."""
 
+from joulecheck_strategies.derivations import DerivationSpace, machine_perturbations
 from joulecheck_strategies.for_model import (
+    derivations,
     growths,
     perturbations,
     precision_pairs,
@@ -16,6 +18,7 @@ from joulecheck_strategies.totals import TotalsSpace
 from joulecheck_strategies.workload_space import WorkloadSpace
 
 __all__ = [
+    "DerivationSpace",
     "GrowthSpace",
     "PerturbationSpace",
     "PrecisionPairSpace",
@@ -23,7 +26,9 @@ __all__ = [
     "TotalsSpace",
     "UniformScaleSpace",
     "WorkloadSpace",
+    "derivations",
     "growths",
+    "machine_perturbations",
     "perturbations",
     "precision_pairs",
     "repetitions",

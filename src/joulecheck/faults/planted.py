@@ -14,7 +14,7 @@ import numpy as np
 
 from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Layer
-from joulecheck.errors import NotOffered, UnknownName, did_you_mean
+from joulecheck.errors import NotOffered
 from joulecheck.estimate import Estimate, total
 from joulecheck.model import UNSCALED, Scale, Scales, Subject
 from joulecheck.reference.layered import LayeredModel, batch_of_one
@@ -45,6 +45,10 @@ class FaultyModel:
         """The changed answer to a batch of one."""
         self.model.require(case)
         return batch_of_one(self.estimate_batch, case, scale)
+
+    def derive(self, factors: Mapping[str, float]) -> FaultyModel:
+        """The model of another machine with the same fault in it."""
+        return type(self)(self.model.derive(factors), self.change)
 
 
 class SoundScalarModel(FaultyModel):
@@ -94,7 +98,7 @@ class Fault:
     summary: str
     """What the model does wrong, in a sentence."""
     change: Change
-    wrapper: type[FaultyModel] = FaultyModel
+    wrapper: Callable[[LayeredModel, Change], FaultyModel] = FaultyModel
 
     def plant(self, model: LayeredModel) -> FaultyModel:
         """The model with this fault in it."""
@@ -348,19 +352,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
         ),
     )
 }
-"""Every named fault, by name."""
-
-
-def fault_named(name: str) -> Fault:
-    """One named fault.
-
-    Raises:
-        UnknownName: there is none of that name.
-    """
-    if name not in FAULTS:
-        msg = f"no fault is called {name!r}: {did_you_mean(name, FAULTS)}"
-        raise UnknownName(msg)
-    return FAULTS[name]
+"""Faults in what a model counts, adds up and answers, by name."""
 
 
 def inject(subject: Subject, fault: Fault) -> Subject:
