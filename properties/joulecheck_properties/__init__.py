@@ -10,6 +10,9 @@ from joulecheck_properties.bounds.utilisation_is_a_share import UtilisationIsASh
 from joulecheck_properties.composition.latency_within_terms import LatencyWithinTerms
 from joulecheck_properties.composition.layers_sum_to_total import LayersSumToTotal
 from joulecheck_properties.composition.prefixes_agree import PrefixesAgree
+from joulecheck_properties.continuity.capacity_up_traffic_not_up import (
+    CapacityUpTrafficNotUp,
+)
 from joulecheck_properties.determinism.batch_equals_scalar import BatchEqualsScalar
 from joulecheck_properties.determinism.same_question_same_answer import (
     SameQuestionSameAnswer,
@@ -22,14 +25,24 @@ from joulecheck_properties.monotonicity.latency_grows_with_work import (
     LatencyGrowsWithWork,
 )
 from joulecheck_properties.monotonicity.nothing_negative import NothingNegative
+from joulecheck_properties.order.derived_dominating_machine_never_slower import (
+    DerivedDominatingMachineNeverSlower,
+)
 from joulecheck_properties.precision.int8_below_fp32 import Int8BelowFp32
 from joulecheck_properties.precision.narrower_costs_no_more import NarrowerCostsNoMore
 from joulecheck_properties.robustness.valid_input_gets_numbers import (
     ValidInputGetsNumbers,
 )
+from joulecheck_properties.scaling.all_rates_scaled import AllRatesScaled
+from joulecheck_properties.scaling.change_of_units import ChangeOfUnits
 from joulecheck_properties.scaling.energy_scales_with_coefficients import (
     EnergyScalesWithCoefficients,
 )
+from joulecheck_properties.scaling.more_units_at_most_proportionally_faster import (
+    MoreUnitsAtMostProportionallyFaster,
+)
+from joulecheck_properties.scaling.some_rates_scaled import SomeRatesScaled
+from joulecheck_properties.sensitivity.better_rate_never_slows import BetterRateNeverSlows
 from joulecheck_properties.sensitivity.no_other_term import NoOtherTerm
 from joulecheck_properties.sensitivity.own_terms_in_proportion import OwnTermsInProportion
 
@@ -41,17 +54,24 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     LayersSumToTotal(),  # CMP001
     PrefixesAgree(),  # CMP002
     LatencyWithinTerms(),  # CMP003
+    CapacityUpTrafficNotUp(),  # CON003
     SameQuestionSameAnswer(),  # DET001
     BatchEqualsScalar(),  # DET002
     NothingNegative(),  # MON001
     EnergyGrowsWithWork(),  # MON002
     LatencyGrowsWithWork(),  # MON003
     EnergyGrowsWithRepetition(),  # MON004
+    DerivedDominatingMachineNeverSlower(),  # ORD004
     NarrowerCostsNoMore(),  # PRC001
     Int8BelowFp32(),  # PRC002
     ValidInputGetsNumbers(),  # ROB001
     EnergyScalesWithCoefficients(),  # SCL001
+    AllRatesScaled(),  # SCL002
+    SomeRatesScaled(),  # SCL003
+    ChangeOfUnits(),  # SCL005
+    MoreUnitsAtMostProportionallyFaster(),  # SCL006
     OwnTermsInProportion(),  # SEN001
     NoOtherTerm(),  # SEN002
+    BetterRateNeverSlows(),  # SEN007
 )
 """Every built-in property. The entry point `joulecheck.properties` offers it."""

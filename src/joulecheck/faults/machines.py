@@ -120,8 +120,6 @@ MACHINE_FAULTS: Final = (
         "the bandwidths are divided by the factor of a capacity",
         _dividing_capacity,
     ),
-    Fault(
-        "idle-tail", "static power is paid for a microsecond after the end", _idle_tail
-    ),
+    Fault("idle-tail", "static power is paid for a microsecond after the end", _idle_tail),
 )
 """Faults in derived machines, and in what has a second in its unit."""
