@@ -226,10 +226,9 @@ class Subject:
             return attrs.evolve(self._ask_each(cases, scales), batch_error=_named(error))
 
     def answer(self, question: Question) -> Answers:
-        """The answer to one question of a case, on the scalar path.
+        """The answer to one question of a case, on the scalar path; see `ask_derived`.
 
         Raises:
-            UnknownName: it is about a knob that the model does not have.
             InvalidModel: the model does not derive what it declares.
         """
         derivation = Derivation(question.factors, question.scale)
@@ -240,10 +239,10 @@ class Subject:
     def ask_derived(self, cases: DerivedCases) -> Answers:
         """The answers to a batch, each on the case's derived machine.
 
-        Machines that cannot be are recorded as unsupported.
+        A machine that cannot be is recorded as unsupported, a knob that the model does
+        not have as an error.
 
         Raises:
-            UnknownName: there is no such knob.
             InvalidModel: the model does not derive what it declares.
         """
         parts = [
@@ -253,11 +252,14 @@ class Subject:
         return gathered(parts, len(cases))
 
     def _on_derived(self, derivation: Derivation, cases: Cases, rows: Ints) -> Answers:
+        none, size = [Estimate()] * len(rows), len(rows)
         try:
             subject = self.derived(derivation.factors)
         except Unsupported:
-            size = len(rows)
-            return _stacked([Estimate()] * size, np.ones(size, dtype=bool), {})
+            return _stacked(none, np.ones(size, dtype=bool), {})
+        except UnknownName as error:
+            errors = dict.fromkeys(range(size), _named(error))
+            return _stacked(none, np.zeros(size, dtype=bool), errors)
 
         def beat(row: int) -> None:
             self.heartbeat(int(rows[row]) if row >= 0 else row)

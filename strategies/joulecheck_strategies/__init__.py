@@ -1,6 +1,10 @@
 """How cases are drawn: case spaces, each a Hypothesis strategy and a numpy sampler."""
 
-from joulecheck_strategies.derivations import DerivationSpace, machine_perturbations
+from joulecheck_strategies.derivations import (
+    DerivationSpace,
+    machine_perturbations,
+    nearby_machines,
+)
 from joulecheck_strategies.for_model import (
     derivations,
     growths,
@@ -29,6 +33,7 @@ __all__ = [
     "derivations",
     "growths",
     "machine_perturbations",
+    "nearby_machines",
     "perturbations",
     "precision_pairs",
     "repetitions",

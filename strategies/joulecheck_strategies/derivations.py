@@ -5,13 +5,17 @@ The list is short because every derived machine of a batch costs a call of its m
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import Final
 
 import attrs
+from hypothesis import strategies as st
+from hypothesis.errors import InvalidArgument
+from hypothesis.strategies import SearchStrategy
 
-from joulecheck.case import Derivation, DerivedCase, DerivedCases
+from joulecheck.case import Case, Derivation, DerivedCase, DerivedCases
 from joulecheck.errors import NotOffered
 from joulecheck.knob import Knob, KnobKind
 from joulecheck.model import Subject
@@ -21,12 +25,13 @@ from joulecheck_strategies.reading import Take
 from joulecheck_strategies.workload_space import WorkloadSpace
 from joulecheck_strategies.wrapping import WrappingSpace
 
-FACTORS: Final = (2.0, 1 / 16)
-"""By which a figure is made better and worse, plainest first.
+BETTER: Final = 2.0
 
-Powers of two, so that nothing but the law can round. The second is far enough from 1 to
-make most figures the bottleneck of some workload.
-"""
+WORSE: Final = 1 / 16
+"""Far enough from 1 to make each rate the bottleneck of some workload."""
+
+FACTORS: Final = (BETTER, WORSE, 1.1)
+"""By which a figure is made better or worse, plainest first."""
 
 
 @attrs.frozen(slots=False)
@@ -77,7 +82,7 @@ def one_by_one(
             yield turned({name: knob}, factor)
 
 
-def machine_perturbations(
+def nearby_machines(
     model: Subject,
     *,
     kinds: Collection[KnobKind] = tuple(KnobKind),
@@ -116,3 +121,59 @@ def required(model: Subject, *kinds: KnobKind) -> dict[str, Knob]:
         msg = f"it declares no knob of kind {names}"
         raise NotOffered(msg)
     return found
+
+
+def machine_perturbations(
+    *,
+    knobs: Mapping[str, Knob],
+    case: SearchStrategy[Case] | None = None,
+    min_factor: float = WORSE,
+    max_factor: float = 1 / WORSE,
+    max_size: int | None = None,
+) -> SearchStrategy[DerivedCase]:
+    """A case on a machine of which one figure differs, two, ... or all of them.
+
+    Counts are multiplied by whole numbers. Shrinks towards the first knob alone.
+
+    Args:
+        knobs: those of a model.
+        case: what is asked; any workload in FP32 by default.
+        min_factor: the least factor, above 0; a knob's own range goes before.
+        max_factor: the greatest, likewise.
+        max_size: how many figures differ at most; all by default.
+
+    Raises:
+        InvalidArgument: no knob, bounds that are not positive and ordered, or a knob
+            that may not be turned between them.
+    """
+    if not knobs:
+        msg = "knobs must name at least one knob, got none"
+        raise InvalidArgument(msg)
+    most = len(knobs) if max_size is None else max_size
+    if not 1 <= most <= len(knobs):
+        msg = f"max_size must be between 1 and the {len(knobs)} knobs, got {most}"
+        raise InvalidArgument(msg)
+    if not 0 < min_factor <= max_factor:
+        msg = f"factors must be positive and ordered, got {min_factor} to {max_factor}"
+        raise InvalidArgument(msg)
+    factors = {n: _factors(n, knob, min_factor, max_factor) for n, knob in knobs.items()}
+    turned_by = st.lists(
+        st.sampled_from(list(factors)), min_size=1, max_size=most, unique=True
+    ).flatmap(lambda names: st.fixed_dictionaries({n: factors[n] for n in names}))
+    return st.builds(
+        DerivedCase,
+        WorkloadSpace().strategy() if case is None else case,
+        st.builds(Derivation, turned_by),
+    )
+
+
+def _factors(name: str, knob: Knob, least: float, greatest: float) -> SearchStrategy[float]:
+    low, high = max(least, knob.low), min(greatest, knob.high)
+    if knob.kind is KnobKind.COUNT:
+        low, high = math.ceil(low), math.floor(high)
+    if low > high:
+        msg = f"knob {name!r} may not be turned between {least} and {greatest}: {knob}"
+        raise InvalidArgument(msg)
+    if knob.kind is KnobKind.COUNT:
+        return st.integers(int(low), int(high)).map(float)
+    return st.floats(low, high)

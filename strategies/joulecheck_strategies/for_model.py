@@ -12,7 +12,7 @@ from joulecheck.workload import MAX_NODES, Precision
 from joulecheck_strategies.derivations import (
     DerivationSpace,
     allowed,
-    machine_perturbations,
+    nearby_machines,
 )
 from joulecheck_strategies.growth import GrowthSpace
 from joulecheck_strategies.perturbations import PerturbationSpace, UniformScaleSpace
@@ -96,12 +96,12 @@ def derivations(
     Args:
         model: whose knobs are turned.
         choices: the machines, plainest first; those that the ranges of the knobs forbid
-            are left out. If None, see `machine_perturbations`.
+            are left out. If None, see `nearby_machines`.
 
     Raises:
         NotOffered: the model answers for totals only, or no machine is left.
     """
-    listed = machine_perturbations(model) if choices is None else choices
+    listed = nearby_machines(model) if choices is None else choices
     chosen = tuple(choice for choice in listed if allowed(model, choice))
     if not chosen:
         msg = "the ranges of its knobs allow none of the machines to compare"

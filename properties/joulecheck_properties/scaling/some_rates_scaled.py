@@ -17,7 +17,13 @@ from joulecheck.workload.columns import Floats
 from joulecheck_properties.machines import common_gain
 from joulecheck_properties.margins import at_most
 from joulecheck_strategies import derivations
-from joulecheck_strategies.derivations import FACTORS, one_by_one, required, turned
+from joulecheck_strategies.derivations import (
+    BETTER,
+    WORSE,
+    one_by_one,
+    required,
+    turned,
+)
 
 
 class SomeRatesScaled(Property):
@@ -75,10 +81,9 @@ class SomeRatesScaled(Property):
 
 
 def _choices(rates: Mapping[str, Knob]) -> Iterator[Derivation]:
-    higher, lower = FACTORS
-    yield from one_by_one(rates, (higher,))
+    yield from one_by_one(rates, (BETTER,))
     if len(rates) > 1:
         for left_out in rates:
             others = {name: knob for name, knob in rates.items() if name != left_out}
-            yield turned(others, lower)
-        yield from (turned(rates, factor) for factor in FACTORS)
+            yield turned(others, WORSE)
+        yield from (turned(rates, factor) for factor in (BETTER, WORSE))
