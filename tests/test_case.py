@@ -12,6 +12,9 @@ from joulecheck.case import (
     AnyCase,
     Case,
     Cases,
+    Derivation,
+    DerivedCase,
+    DerivedCases,
     PrecisionPair,
     PrecisionPairs,
     ScaledCase,
@@ -35,6 +38,7 @@ from joulecheck.workload import (
 )
 from joulecheck.workload.columns import PRECISIONS
 from joulecheck_strategies import (
+    DerivationSpace,
     GrowthSpace,
     PerturbationSpace,
     PrecisionPairSpace,
@@ -45,6 +49,10 @@ from joulecheck_strategies import (
 
 WORKLOADS = WorkloadSpace(precisions=tuple(Precision))
 COEFFICIENTS = ("mac_energy", "dram_energy", "static_power")
+DERIVATIONS = (
+    Derivation({"clock": 2.0}),
+    Derivation({"l2.capacity": 1 / 3, "units": 2.0}, {"static_power": 0.5}),
+)
 PAIRS = ((Precision.INT8, Precision.INT32), (Precision.FP16, Precision.FP32))
 SPACES: dict[str, st.SearchStrategy[Any]] = {
     "case": WORKLOADS.strategy(),
@@ -53,6 +61,7 @@ SPACES: dict[str, st.SearchStrategy[Any]] = {
     "perturbation": PerturbationSpace(WORKLOADS, COEFFICIENTS).strategy(),
     "uniform scale": UniformScaleSpace(WORKLOADS, COEFFICIENTS).strategy(),
     "precision pair": PrecisionPairSpace(WORKLOADS, PAIRS).strategy(),
+    "derivation": DerivationSpace(WORKLOADS, DERIVATIONS).strategy(),
 }
 
 SMALL = Case(Gemm(m=2, n=3, k=5), Precision.FP16)
@@ -75,6 +84,7 @@ EACH_KIND: dict[str, AnyCase] = {
     "scaled": ScaledCase(SMALL, {"mac_energy": 1 + 1e-6, "dram_energy": 0.9}),
     "growth": WorkloadPair(SMALL, LARGE, "0.m"),
     "precision": PrecisionPair(Case(SMALL.workload, Precision.FP8_E4M3), SMALL),
+    "derived": DerivedCase(SMALL, DERIVATIONS[1]),
 }
 
 each_kind = pytest.mark.parametrize("case", EACH_KIND.values(), ids=EACH_KIND)
@@ -160,6 +170,7 @@ class TestQuestions:
             ("scaled", ["nominal", "scaled"]),
             ("growth", ["smaller", "larger"]),
             ("precision", ["narrower", "wider"]),
+            ("derived", ["nominal", "derived"]),
         ],
     )
     def test_each_kind_names_their_roles(self, kind: str, roles: list[str]) -> None:
@@ -184,10 +195,10 @@ class TestBatchOfOne:
         assert batch[0] == case
 
     def test_has_the_kind_of_the_case(self) -> None:
-        kinds = ("gemm", "scaled", "growth", "precision")
+        kinds = ("gemm", "scaled", "growth", "precision", "derived")
         found = [type(batch_of(EACH_KIND[kind])) for kind in kinds]
 
-        assert found == [Cases, ScaledCases, WorkloadPairs, PrecisionPairs]
+        assert found == [Cases, ScaledCases, WorkloadPairs, PrecisionPairs, DerivedCases]
 
 
 class TestCases:
@@ -215,6 +226,16 @@ class TestCases:
 
         assert list(batch) == [EACH_KIND["totals"], SMALL]
         assert moved.bytes.tolist() == [0, 8 * 31]
+
+    def test_take_asks_some_of_them_in_another_order(self) -> None:
+        cases = [c for c in EACH_KIND.values() if isinstance(c, Case)]
+        batch = Cases.of(cases)
+        rows = np.array([4, 3, 0, 3])
+        taken, expected = batch.take(rows), Cases.of([cases[row] for row in rows])
+
+        assert list(taken) == list(expected)
+        assert taken.bytes.tolist() == expected.bytes.tolist()
+        assert taken.ops.tolist() == expected.ops.tolist()
 
     def test_totals_state_their_bytes_among_others(self) -> None:
         batch = Cases.of([Case(Totals(ops=3, bytes=7)), SMALL])

@@ -261,6 +261,16 @@ class TestChangeOfUnits:
     def test_says_nothing_of_a_part_of_a_change(self, case: DerivedCase) -> None:
         assert holds("SCL005", Chip(), case) is None
 
+    def test_shows_the_units(self) -> None:
+        with pytest.raises(Violated) as caught:
+            assert_holds("SCL005", answering(energy=lambda chip, _: chip.launch))
+
+        told = str(caught.value)
+        assert (
+            "machine   clock, bandwidth x 9.31322575e-10; launch x 1.07374182e+09" in told
+        )
+        assert "scaled    static_power x 9.31322575e-10" in told
+
     def test_needs_coefficients(self) -> None:
         with pytest.raises(NotOffered, match="declare coefficients"):
             assert_holds("SCL005", Changed(coefficients={}))

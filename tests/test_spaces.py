@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from itertools import count, product
 from typing import Any, Final
@@ -9,10 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
+from hypothesis.errors import InvalidArgument
 
-from joulecheck.case import Case, Cases
+from joulecheck.case import Case, Cases, Derivation, DerivedCase
 from joulecheck.errors import NotOffered, OutsideSpace
 from joulecheck.estimate import Estimate
+from joulecheck.knob import KnobKind
 from joulecheck.model import Subject
 from joulecheck.reference import load_model
 from joulecheck.space import Bounds, Gene
@@ -28,6 +31,7 @@ from joulecheck.workload import (
 )
 from joulecheck.workload.columns import Ints, OperatorColumns
 from joulecheck_strategies import (
+    DerivationSpace,
     GrowthSpace,
     PerturbationSpace,
     PrecisionPairSpace,
@@ -35,13 +39,17 @@ from joulecheck_strategies import (
     TotalsSpace,
     UniformScaleSpace,
     WorkloadSpace,
+    derivations,
     growths,
+    machine_perturbations,
+    nearby_machines,
     perturbations,
     precision_pairs,
     repetitions,
     uniform_scales,
     workloads,
 )
+from joulecheck_strategies.derivations import allowed
 from joulecheck_strategies.reading import ReadSpace
 from joulecheck_strategies.tables import UNIFORM_SHARE, draw, value_table
 
@@ -94,6 +102,9 @@ TINY: Final[dict[str, Space]] = {
     "perturbations": PerturbationSpace(ONE, ("a", "b")),
     "uniform scales": UniformScaleSpace(ONE, ("a", "b")),
     "precision pairs": PrecisionPairSpace(ONE, PAIRS),
+    "derivations": DerivationSpace(
+        ONE, tuple(Derivation({"a": factor}) for factor in (2.0, 0.5, 3.0))
+    ),
     "totals": TotalsSpace(precisions=PAIRS[1], max_total=5),
 }
 
@@ -107,6 +118,7 @@ REAL: Final[dict[str, Space]] = {
     "perturbations": perturbations(MODEL),
     "uniform scales": uniform_scales(MODEL),
     "precision pairs": precision_pairs(MODEL),
+    "derivations": derivations(MODEL),
     "totals": TotalsSpace(MODEL.precisions, constants=MODEL.machine.constants),
     "every precision": WorkloadSpace(precisions=tuple(Precision)),
     "gemms only": WorkloadSpace(kinds=("gemm",), max_nodes=3),
@@ -599,11 +611,72 @@ class TestGrowth:
                 )
 
 
+class TestDerivations:
+    """Machines near that of a model."""
+
+    def test_are_each_knob_alone_and_then_all_of_a_kind(self) -> None:
+        kinds = (KnobKind.RATE, KnobKind.DELAY)
+        found = nearby_machines(MODEL, kinds=kinds, factors=(2.0, 0.5))
+        turned = [set(derivation.factors) for derivation in found]
+
+        assert turned == [
+            *([{"clock"}, {"dram.bandwidth"}, {"host.bandwidth"}, {"launch"}] * 2),
+            *([{"clock", "dram.bandwidth", "host.bandwidth"}] * 2),
+        ]
+        assert found[3] == Derivation({"launch": 0.5})
+
+    def test_stay_within_the_ranges_of_the_knobs(self, reference: Subject) -> None:
+        space = derivations(reference)
+
+        assert all(allowed(reference, derivation) for derivation in space.derivations)
+        assert Derivation({"units": 2.0}) in space.derivations
+        assert Derivation({"units": 1 / 16}) not in space.derivations
+
+    def test_are_few_and_distinct(self, reference: Subject) -> None:
+        found = derivations(reference).derivations
+
+        assert len({frozenset(d.factors.items()) for d in found}) == len(found) < 40
+
+    @given(
+        case=machine_perturbations(knobs=MODEL.knobs, max_size=3, case=ONE.strategy()),
+    )
+    def test_perturbations_are_derived_cases(self, case: DerivedCase) -> None:
+        factors = case.derivation.factors
+
+        assert 1 <= len(factors) <= 3
+        assert all(MODEL.knobs[name].allows(f) for name, f in factors.items())
+        assert all(1 / 16 <= f <= 16 for f in factors.values())
+
+    def test_perturbations_shrink_to_one_knob(self) -> None:
+        drawn = machine_perturbations(knobs=MODEL.knobs)
+        plainest = find(drawn, lambda _: True)
+
+        assert len(plainest.derivation.factors) == 1
+        assert plainest.case == Case(Gemm(m=1, n=1, k=1))
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ({"knobs": {}}, "at least one knob, got none"),
+            ({"min_factor": 0.0}, "positive and ordered, got 0.0 to 16.0"),
+            ({"min_factor": 2.0, "max_factor": 1.0}, "positive and ordered"),
+            ({"max_size": 0}, "max_size must be between 1 and the 8 knobs, got 0"),
+            ({"max_size": 9}, "max_size must be between 1 and the 8 knobs, got 9"),
+            ({"max_factor": 0.5}, "knob 'units' may not be turned between 0.0625 and 0.5"),
+        ],
+    )
+    def test_perturbations_check_at_once(
+        self, arguments: dict[str, Any], message: str
+    ) -> None:
+        with pytest.raises(InvalidArgument, match=re.escape(message)):
+            machine_perturbations(**{"knobs": MODEL.knobs, **arguments})
+
+
 class TestSmallerGraphs:
     """Moves of the reducer that leave nodes out."""
 
     @pytest.mark.parametrize(
-        "name", ["workloads", "growths", "perturbations", "gemms only"]
+        "name", ["workloads", "growths", "perturbations", "derivations", "gemms only"]
     )
     def test_are_canonical_and_have_fewer_nodes(self, name: str) -> None:
         space = REAL[name]
@@ -674,6 +747,10 @@ class TestForModel:
     ) -> None:
         with pytest.raises(NotOffered, match="declares no coefficient"):
             space(Subject.of(self.Gemms))
+
+    def test_no_knobs_offer_no_derived_machine(self) -> None:
+        with pytest.raises(NotOffered, match="declares no knobs"):
+            derivations(Subject.of(self.Gemms))
 
     def test_one_precision_offers_no_pairs(self) -> None:
         with pytest.raises(NotOffered, match="no two of its precisions, INT8"):

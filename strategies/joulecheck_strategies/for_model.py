@@ -99,8 +99,12 @@ def derivations(
             are left out. If None, see `nearby_machines`.
 
     Raises:
-        NotOffered: the model answers for totals only, or no machine is left.
+        NotOffered: the model declares no knobs, answers for totals only, or no machine
+            is left.
     """
+    if not model.knobs:
+        msg = "it declares no knobs"
+        raise NotOffered(msg)
     listed = nearby_machines(model) if choices is None else choices
     chosen = tuple(choice for choice in listed if allowed(model, choice))
     if not chosen:

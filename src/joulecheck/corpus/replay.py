@@ -263,7 +263,8 @@ def _silence(law: Property, subject: Subject, case: AnyCase) -> str:
 def _refusal(subject: Subject, question: Question) -> str:
     answers = subject.answer(question)
     if answers.unsupported[0]:
-        return f"{subject.name} does not support the {question.role} any more"
+        what = "derived machine" if question.factors else question.role
+        return f"{subject.name} does not support the {what} any more"
     error = answers.errors.get(0)
     return f"{subject.name} raised {error}" if error else ""
 
