@@ -33,10 +33,11 @@ class MoreUnitsAtMostProportionallyFaster(Property):
         give more than that.
 
     Domain:
-        Whole factors: 1.5 times as many units can be twice as fast, where they spare a
-        second round. The capacity of all units together stays; with the caches doubled
-        as well, twice the units can be 2.7 times as fast. The rates of what belongs to
-        the units may go with them.
+        Units that are copies: tiles that join to one larger array hand operands on
+        further, read fewer of them, and are no count of copies. Whole factors: 1.5 times
+        as many units can be twice as fast, where they spare a second round. The capacity
+        of all units together stays; with the caches doubled as well, twice the units can
+        be 2.7 times as fast. The rates of what belongs to the units may go with them.
 
     Tolerance:
         1e-9, for sums in another order.

@@ -78,6 +78,8 @@ class LayeredModel(ABC):
     """By memory: the energy terms that more capacity of it never raises."""
     per_unit: ClassVar[frozenset[str]] = frozenset()
     """The memories of which each unit has its own, as large as the file states."""
+    units_are_copies: ClassVar[bool] = True
+    """Whether more units are more of the same, and no larger array."""
 
     operators = frozenset({"gemm", "conv2d", "elementwise", "subgraph"})
 
@@ -133,7 +135,7 @@ class LayeredModel(ABC):
         return {
             "clock": Knob(KnobKind.RATE, per_unit=True),
             **rates,
-            UNITS: Knob(KnobKind.COUNT, low=1.0),
+            **({UNITS: Knob(KnobKind.COUNT, low=1.0)} if self.units_are_copies else {}),
             **capacities,
             "launch": Knob(KnobKind.DELAY),
         }
