@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from itertools import count, product
 from typing import Any, Final
@@ -10,9 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
-from hypothesis.errors import InvalidArgument
 
-from joulecheck.case import Case, Cases, Derivation, DerivedCase
+from joulecheck.case import Case, Cases, Derivation
 from joulecheck.errors import NotOffered, OutsideSpace
 from joulecheck.estimate import Estimate
 from joulecheck.knob import KnobKind
@@ -41,7 +39,6 @@ from joulecheck_strategies import (
     WorkloadSpace,
     derivations,
     growths,
-    machine_perturbations,
     nearby_machines,
     perturbations,
     precision_pairs,
@@ -661,40 +658,6 @@ class TestDerivations:
         found = derivations(reference).derivations
 
         assert len({frozenset(d.factors.items()) for d in found}) == len(found) < 40
-
-    @given(
-        case=machine_perturbations(knobs=MODEL.knobs, max_size=3, case=ONE.strategy()),
-    )
-    def test_perturbations_are_derived_cases(self, case: DerivedCase) -> None:
-        factors = case.derivation.factors
-
-        assert 1 <= len(factors) <= 3
-        assert all(MODEL.knobs[name].allows(f) for name, f in factors.items())
-        assert all(1 / 16 <= f <= 16 for f in factors.values())
-
-    def test_perturbations_shrink_to_one_knob(self) -> None:
-        drawn = machine_perturbations(knobs=MODEL.knobs)
-        plainest = find(drawn, lambda _: True)
-
-        assert len(plainest.derivation.factors) == 1
-        assert plainest.case == Case(Gemm(m=1, n=1, k=1))
-
-    @pytest.mark.parametrize(
-        ("arguments", "message"),
-        [
-            ({"knobs": {}}, "at least one knob, got none"),
-            ({"min_factor": 0.0}, "positive and ordered, got 0.0 to 16.0"),
-            ({"min_factor": 2.0, "max_factor": 1.0}, "positive and ordered"),
-            ({"max_size": 0}, "max_size must be between 1 and the 8 knobs, got 0"),
-            ({"max_size": 9}, "max_size must be between 1 and the 8 knobs, got 9"),
-            ({"max_factor": 0.5}, "knob 'units' may not be turned between 0.0625 and 0.5"),
-        ],
-    )
-    def test_perturbations_check_at_once(
-        self, arguments: dict[str, Any], message: str
-    ) -> None:
-        with pytest.raises(InvalidArgument, match=re.escape(message)):
-            machine_perturbations(**{"knobs": MODEL.knobs, **arguments})
 
 
 class TestSmallerGraphs:

@@ -1,10 +1,6 @@
 """How cases are drawn: case spaces, each a Hypothesis strategy and a numpy sampler."""
 
-from joulecheck_strategies.derivations import (
-    DerivationSpace,
-    machine_perturbations,
-    nearby_machines,
-)
+from joulecheck_strategies.derivations import DerivationSpace, nearby_machines
 from joulecheck_strategies.for_model import (
     derivations,
     growths,
@@ -32,7 +28,6 @@ __all__ = [
     "WorkloadSpace",
     "derivations",
     "growths",
-    "machine_perturbations",
     "nearby_machines",
     "perturbations",
     "precision_pairs",

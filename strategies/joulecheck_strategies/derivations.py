@@ -5,17 +5,13 @@ The list is short because every derived machine of a batch costs a call of its m
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import Final
 
 import attrs
-from hypothesis import strategies as st
-from hypothesis.errors import InvalidArgument
-from hypothesis.strategies import SearchStrategy
 
-from joulecheck.case import Case, Derivation, DerivedCase, DerivedCases
+from joulecheck.case import Derivation, DerivedCase, DerivedCases
 from joulecheck.errors import NotOffered
 from joulecheck.knob import Knob, KnobKind
 from joulecheck.model import Subject
@@ -121,59 +117,3 @@ def required(model: Subject, *kinds: KnobKind) -> dict[str, Knob]:
         msg = f"it declares no knob of kind {names}"
         raise NotOffered(msg)
     return found
-
-
-def machine_perturbations(
-    *,
-    knobs: Mapping[str, Knob],
-    case: SearchStrategy[Case] | None = None,
-    min_factor: float = WORSE,
-    max_factor: float = 1 / WORSE,
-    max_size: int | None = None,
-) -> SearchStrategy[DerivedCase]:
-    """A case on a machine of which one figure differs, two, ... or all of them.
-
-    Counts are multiplied by whole numbers. Shrinks towards the first knob alone.
-
-    Args:
-        knobs: those of a model.
-        case: what is asked; any workload in FP32 by default.
-        min_factor: the least factor, above 0; a knob's own range goes before.
-        max_factor: the greatest, likewise.
-        max_size: how many figures differ at most; all by default.
-
-    Raises:
-        InvalidArgument: no knob, bounds that are not positive and ordered, or a knob
-            that may not be turned between them.
-    """
-    if not knobs:
-        msg = "knobs must name at least one knob, got none"
-        raise InvalidArgument(msg)
-    most = len(knobs) if max_size is None else max_size
-    if not 1 <= most <= len(knobs):
-        msg = f"max_size must be between 1 and the {len(knobs)} knobs, got {most}"
-        raise InvalidArgument(msg)
-    if not 0 < min_factor <= max_factor:
-        msg = f"factors must be positive and ordered, got {min_factor} to {max_factor}"
-        raise InvalidArgument(msg)
-    factors = {n: _factors(n, knob, min_factor, max_factor) for n, knob in knobs.items()}
-    turned_by = st.lists(
-        st.sampled_from(list(factors)), min_size=1, max_size=most, unique=True
-    ).flatmap(lambda names: st.fixed_dictionaries({n: factors[n] for n in names}))
-    return st.builds(
-        DerivedCase,
-        WorkloadSpace().strategy() if case is None else case,
-        st.builds(Derivation, turned_by),
-    )
-
-
-def _factors(name: str, knob: Knob, least: float, greatest: float) -> SearchStrategy[float]:
-    low, high = max(least, knob.low), min(greatest, knob.high)
-    if knob.kind is KnobKind.COUNT:
-        low, high = math.ceil(low), math.floor(high)
-    if low > high:
-        msg = f"knob {name!r} may not be turned between {least} and {greatest}: {knob}"
-        raise InvalidArgument(msg)
-    if knob.kind is KnobKind.COUNT:
-        return st.integers(int(low), int(high)).map(float)
-    return st.floats(low, high)

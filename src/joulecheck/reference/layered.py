@@ -178,7 +178,9 @@ class LayeredModel(ABC):
         }
         capacities = {
             f"{name}.capacity": Knob(
-                KnobKind.CAPACITY, per_unit=name in self.per_unit, terms=terms
+                KnobKind.CAPACITY,
+                per_unit=name in self.per_unit,
+                terms=terms & self.layers.keys(),
             )
             for name, terms in self.saves.items()
             if name in self.sized
