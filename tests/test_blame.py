@@ -181,13 +181,13 @@ class TestDerived:
 
         assert found.tolist() == (2 * subject.ask_derived(cases).latency).tolist()
 
-    def test_is_blamed_where_a_machine_is_derived(self) -> None:
-        """No change to all answers alike repairs what a derived machine does wrong."""
-        law = property_named("SCL002")
-        model = ModelRef("reference:Intel-i7-12700K", "fixed-launch").load()
+    def test_names_the_term_that_a_derived_machine_gets_wrong(self) -> None:
+        law = property_named("SEN007")
+        model = ModelRef("reference:Intel-i7-12700K", "clocked-launch").load()
 
         found = search(Unit(model.name, law.id, 1, 0, 4096), model, law).counterexample
 
         assert found is not None
         assert found.blame is not None
+        assert found.blame.repairs[0].target == "launch"
         assert from_json(to_json(found)) == found
