@@ -6,12 +6,14 @@ import attrs
 import numpy as np
 import pytest
 
+from joulecheck.case import Case, Cases
 from joulecheck.errors import Unsupported
 from joulecheck.knob import KnobKind
 from joulecheck.model import Subject
 from joulecheck.reference import MACHINES, load_model
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.reference.machine_file import PEAK_TOLERANCE, MachineFile
+from joulecheck.workload import Gemm, Precision
 from joulecheck_strategies import workloads
 
 FACTOR = 3.0
@@ -154,6 +156,40 @@ class TestDerive:
     def test_refuses_a_part_of_a_unit(self, name: str, factor: float, message: str) -> None:
         with pytest.raises(Unsupported, match=message):
             load_model(name).derive({"units": factor})
+
+
+class TestClusters:
+    """Several chips of a derived machine."""
+
+    def test_have_the_knobs_of_a_chip_and_of_the_link(self) -> None:
+        chip, cluster = (load_model(f"Google-TPU-v4{at}") for at in ("", "@8xN"))
+        kinds = {name: knob.kind for name, knob in cluster.knobs.items()}
+
+        assert cluster.knobs.items() >= chip.knobs.items()
+        assert kinds["link.bandwidth"] is KnobKind.RATE
+        assert kinds["link.latency"] is KnobKind.DELAY
+        assert load_model("Google-TPU-v4@8xM").knobs == chip.knobs
+
+    def test_turn_all_chips_alike(self) -> None:
+        one = load_model("Google-TPU-v4@8xN").derive({"clock": 2.0})
+        other = load_model("Google-TPU-v4").derive({"clock": 2.0})
+
+        assert one.data.units == 8 * other.data.units
+        assert one.data.peak == {p: 8 * peak for p, peak in other.data.peak.items()}
+
+    def test_turn_their_link(self) -> None:
+        subject = Subject.of(load_model("Google-TPU-v4@8xK"))
+        batch = Cases.of([Case(Gemm(m=64, n=64, k=64), Precision.INT8)])
+        before, faster = (
+            subject.derived(factors).ask(batch).latency_terms
+            for factors in ({}, {"link.bandwidth": 4.0, "link.latency": 0.5})
+        )
+        busy = [name for name in before if before[name][0]]
+        ratios = {name: faster[name][0] / before[name][0] for name in busy}
+
+        assert ratios.pop("link") == pytest.approx(0.25)
+        assert ratios.pop("hops") == pytest.approx(0.5)
+        assert set(ratios.values()) == {1.0}
 
 
 class TestKnobs:

@@ -37,8 +37,11 @@ class MisderivingModel(FaultyModel):
 
     def derive(self, factors: Factors) -> FaultyModel:
         """The wrong machine."""
-        made = self.model.derive(self.mangle(self.model, factors))
-        return MisderivingModel(made, self.change, self.mangle)
+        return super().derive(self.mangle(self.model, factors))
+
+    def planted_in(self, model: LayeredModel) -> FaultyModel:
+        """Another model that derives as badly."""
+        return MisderivingModel(model, self.change, self.mangle)
 
 
 def _sound(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:

@@ -48,7 +48,11 @@ class FaultyModel:
 
     def derive(self, factors: Mapping[str, float]) -> FaultyModel:
         """The model of another machine with the same fault in it."""
-        return type(self)(self.model.derive(factors), self.change)
+        return self.planted_in(self.model.derive(factors))
+
+    def planted_in(self, model: LayeredModel) -> FaultyModel:
+        """Another model with the same fault in it."""
+        return type(self)(model, self.change)
 
 
 class SoundScalarModel(FaultyModel):

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import ClassVar, Final, Self
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -193,7 +193,7 @@ class LayeredModel(ABC):
             "launch": Knob(KnobKind.DELAY),
         }
 
-    def derive(self, factors: Mapping[str, float]) -> Self:
+    def derive(self, factors: Mapping[str, float]) -> LayeredModel:
         """The model of the machine with each of these figures times its factor.
 
         Raises:
