@@ -123,6 +123,10 @@ class Subject:
     """The largest dimensions that the model is asked about."""
     exemptions: Mapping[str, Exemption]
     offers: frozenset[Offer]
+    loadable: bool = False
+    """Whether another process finds the model by its name."""
+    fault: str | None = None
+    """The name of the fault that was planted in it, if any."""
     scalar: bool = False
     """Whether `ask` must go through `estimate` even where there is a batch path."""
     heartbeat: Callable[[int], None] = attrs.field(default=lambda _: None)
@@ -477,6 +481,15 @@ def family(prefix: str) -> Family:
     return cast("Family", _entries()[prefix].load())
 
 
+def loadable(model: object, name: str) -> Subject:
+    """A model that any process finds by `name`.
+
+    Raises:
+        InvalidModel: see `Subject.of`.
+    """
+    return attrs.evolve(Subject.of(model, name=name), loadable=True)
+
+
 @cache
 def registered(prefix: str, name: str) -> Subject:
     """One model of a registered family, built once.
@@ -488,7 +501,7 @@ def registered(prefix: str, name: str) -> Subject:
     if name not in models:
         msg = f"{prefix} has no model {name!r}: {did_you_mean(name, models)}"
         raise UnknownName(msg)
-    return Subject.of(models[name](), name=f"{prefix}:{name}")
+    return loadable(models[name](), f"{prefix}:{name}")
 
 
 def matching(prefix: str, pattern: str) -> list[Subject]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Layer
-from joulecheck.errors import NotOffered, UnknownName, did_you_mean
+from joulecheck.errors import NotOffered
 from joulecheck.estimate import Estimate, total
 from joulecheck.model import UNSCALED, Scale, Scales, Subject
 from joulecheck.reference.layered import LayeredModel, batch_of_one
@@ -35,6 +35,8 @@ class FaultyModel:
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the model has
         """Everything that the fault does not touch."""
+        if "model" not in self.__dict__:  # a copy that is being made
+            raise AttributeError(name)
         return getattr(self.model, name)
 
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
@@ -156,7 +158,7 @@ def _far_term(model: LayeredModel, found: Estimate) -> str:
     return _terms_of(model, found, Layer.DRAM)[0]
 
 
-def _far_coefficient(model: LayeredModel) -> str:
+def far_coefficient(model: LayeredModel) -> str:
     """The first coefficient that moves a term of DRAM."""
     return next(
         name
@@ -212,7 +214,7 @@ def _int8_as_fp32(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate
 
 
 def _dead_coefficient(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    read = {name: f for name, f in scales.items() if name != _far_coefficient(model)}
+    read = {name: f for name, f in scales.items() if name != far_coefficient(model)}
     return _sound(model, cases, read)
 
 
@@ -220,7 +222,7 @@ def _leaking_coefficient(model: LayeredModel, cases: Cases, scales: Scales) -> E
     found = _sound(model, cases, scales)
     near = _terms_of(model, found, Layer.SCRATCHPAD)[0]
     before = found.energy_terms[near]
-    after = before * scales.get(_far_coefficient(model), 1.0)
+    after = before * scales.get(far_coefficient(model), 1.0)
     terms = {**found.energy_terms, near: after}
     return attrs.evolve(found, energy=found.energy + after - before, energy_terms=terms)
 
@@ -348,19 +350,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
         ),
     )
 }
-"""Every named fault, by name."""
-
-
-def fault_named(name: str) -> Fault:
-    """One named fault.
-
-    Raises:
-        UnknownName: there is none of that name.
-    """
-    if name not in FAULTS:
-        msg = f"no fault is called {name!r}: {did_you_mean(name, FAULTS)}"
-        raise UnknownName(msg)
-    return FAULTS[name]
+"""Faults in what a model counts, adds up and answers, by name."""
 
 
 def inject(subject: Subject, fault: Fault) -> Subject:
@@ -372,4 +362,5 @@ def inject(subject: Subject, fault: Fault) -> Subject:
     if not isinstance(subject.model, LayeredModel):
         msg = f"{subject.name} is no reference model: faults can be injected in those only"
         raise NotOffered(msg)
-    return Subject.of(fault.plant(subject.model), name=subject.name)
+    faulty = Subject.of(fault.plant(subject.model), name=subject.name)
+    return attrs.evolve(faulty, loadable=subject.loadable, fault=fault.name)
