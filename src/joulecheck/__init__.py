@@ -11,8 +11,8 @@ from joulecheck.case import (
     ScaledCase,
     WorkloadPair,
 )
-from joulecheck.coefficient import Coefficient, Layer, Provenance
-from joulecheck.errors import InvalidWorkload, JoulecheckError, Unsupported
+from joulecheck.coefficient import Coefficient, Layer, Provenance, check_scale
+from joulecheck.errors import InvalidScale, InvalidWorkload, JoulecheckError, Unsupported
 from joulecheck.estimate import Estimate
 from joulecheck.machine import Machine, Memory
 from joulecheck.model import Exemption, Model
@@ -40,6 +40,7 @@ __all__ = [
     "Exemption",
     "Function",
     "Gemm",
+    "InvalidScale",
     "InvalidWorkload",
     "JoulecheckError",
     "Layer",
@@ -58,4 +59,5 @@ __all__ = [
     "Unsupported",
     "Violated",
     "WorkloadPair",
+    "check_scale",
 ]

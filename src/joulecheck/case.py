@@ -39,14 +39,14 @@ class Question(NamedTuple):
     scale: Mapping[str, float]
 
 
-def _check_workload(_: object, __: object, value: object) -> None:
+def _check_workload(_: object, __: object, value: Workload) -> None:
     if not isinstance(value, get_args(Workload)):
         kinds = ", ".join(kind.__name__ for kind in get_args(Workload))
         msg = f"Case.workload must be one of {kinds}, got {value!r}"
         raise InvalidWorkload(msg)
 
 
-def _check_precision(_: object, __: object, value: object) -> None:
+def _check_precision(_: object, __: object, value: Precision) -> None:
     if not isinstance(value, Precision):
         msg = f"Case.precision must be a joulecheck.Precision, got {value!r}"
         raise InvalidWorkload(msg)

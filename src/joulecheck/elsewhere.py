@@ -28,6 +28,7 @@ from joulecheck.estimate import Answers
 from joulecheck.model import Subject
 from joulecheck.processes import end_with_parent
 from joulecheck.resolve import ModelRef
+from joulecheck.workload.columns import Floats
 
 PATIENCE: Final = 30.0
 """Seconds to wait for an answer; less than a campaign waits for a sign of life."""
@@ -96,7 +97,7 @@ class Other:
             "PYTHONHASHSEED": "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1",
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         }
-        self._process = subprocess.Popen(  # noqa: S603 - this interpreter, this module
+        self._process = subprocess.Popen(
             [sys.executable, "-m", "joulecheck.elsewhere"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -146,23 +147,21 @@ class Other:
                     pipe.close()
 
 
-_NUMBERS: Final = ("energy", "latency", "utilisation")
-_TERMS: Final = ("energy_terms", "latency_terms")
-
-
 def _written(answers: Answers) -> dict[str, Any]:
     """Answers as data."""
-    terms = {field: _lists(getattr(answers, field).items()) for field in _TERMS}
     return {
-        **{field: getattr(answers, field).tolist() for field in _NUMBERS},
-        **terms,
+        "energy": answers.energy.tolist(),
+        "latency": answers.latency.tolist(),
+        "utilisation": answers.utilisation.tolist(),
+        "energy_terms": _lists(answers.energy_terms.items()),
+        "latency_terms": _lists(answers.latency_terms.items()),
         "through": _lists((layer.name, v) for layer, v in answers.through.items()),
         "unsupported": answers.unsupported.tolist(),
         "errors": [[row, error] for row, error in answers.errors.items()],
     }
 
 
-def _lists(terms: Iterable[tuple[str, Any]]) -> dict[str, list[float]]:
+def _lists(terms: Iterable[tuple[str, Floats]]) -> dict[str, list[float]]:
     return {name: values.tolist() for name, values in terms}
 
 
@@ -170,8 +169,11 @@ def _read(data: Mapping[str, Any]) -> Answers:
     """The answers of such data."""
     through = _arrays(data["through"])
     return Answers(
-        **{field: np.array(data[field], dtype=np.float64) for field in _NUMBERS},
-        **{field: _arrays(data[field]) for field in _TERMS},
+        energy=np.array(data["energy"], dtype=np.float64),
+        latency=np.array(data["latency"], dtype=np.float64),
+        utilisation=np.array(data["utilisation"], dtype=np.float64),
+        energy_terms=_arrays(data["energy_terms"]),
+        latency_terms=_arrays(data["latency_terms"]),
         through={Layer[name]: values for name, values in through.items()},
         scope=None,
         unsupported=np.array(data["unsupported"], dtype=bool),
@@ -179,7 +181,7 @@ def _read(data: Mapping[str, Any]) -> Answers:
     )
 
 
-def _arrays(terms: Mapping[str, list[float]]) -> dict[str, Any]:
+def _arrays(terms: Mapping[str, list[float]]) -> dict[str, Floats]:
     return {name: np.array(values, dtype=np.float64) for name, values in terms.items()}
 
 

@@ -96,12 +96,13 @@ class Offer(Enum):
     BATCH = "define estimate_batch(cases, scales)"
 
 
-_TINY: Final[dict[str, Workload]] = {
+SMALLEST: Final[dict[str, Workload]] = {
     "gemm": Gemm(m=1, n=1, k=1),
     "conv2d": Conv2d(n=1, c=1, h=1, w=1, k=1, r=1, s=1),
     "elementwise": Elementwise(Function.RELU, (1,)),
     "totals": Totals(ops=2, bytes=3),
 }
+"""The plainest workload of each kind; that of a graph follows from its operators."""
 
 
 @attrs.frozen(eq=False, kw_only=True)
@@ -118,6 +119,7 @@ class Subject:
     precisions: tuple[Precision, ...]
     """Plainest first, as a minimal case prefers them."""
     operators: frozenset[str]
+    """The kinds of workload that it declares, or all but totals."""
     machine: Machine
     bounds: Bounds
     """The largest dimensions that the model is asked about."""
@@ -288,7 +290,7 @@ def _coefficients(model: Model) -> dict[str, Coefficient]:
 
 
 def _smallest(operators: frozenset[str]) -> Workload:
-    return next(tiny for nature, tiny in _TINY.items() if nature in operators)
+    return next(tiny for nature, tiny in SMALLEST.items() if nature in operators)
 
 
 def _precisions(model: Model, operators: frozenset[str]) -> tuple[Precision, ...]:

@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
-from joulecheck.case import AnyCase, Case, PrecisionPair, ScaledCase, WorkloadPair
+from joulecheck.case import (
+    AnyCase,
+    Case,
+    CaseSequence,
+    CoefficientCase,
+    InvalidCase,
+    PrecisionPair,
+    ScaledCase,
+    WorkloadPair,
+    Wrong,
+)
 from joulecheck.corpus import Finding
 from joulecheck.counterexample import Counterexample, Minimality, Numbers
 from joulecheck.errors import UnknownName
@@ -28,16 +39,36 @@ def case_lines(case: AnyCase) -> list[Line]:
     """A case of any kind, a line a question or a node."""
     match case:
         case Case():
-            return _workload_lines("minimal", case)
+            lines = _workload_lines("minimal", case)
         case ScaledCase():
             factors = ", ".join(f"{n} x {f:.9g}" for n, f in _summary(case.scale).items())
-            return [*_workload_lines("minimal", case.case), ("scaled", factors)]
+            lines = [*_workload_lines("minimal", case.case), ("scaled", factors)]
         case WorkloadPair():
             smaller = _workload_lines("smaller", case.smaller)
-            return [*smaller, *_workload_lines("larger", case.larger)]
+            lines = [*smaller, *_workload_lines("larger", case.larger)]
         case PrecisionPair():
             wider = f"{case.narrower.precision.name} against {case.wider.precision.name}"
-            return [*_workload_lines("minimal", case.narrower), ("widths", wider)]
+            lines = [*_workload_lines("minimal", case.narrower), ("widths", wider)]
+        case CoefficientCase():
+            effort = f"on the first {case.witnesses:,} cases of a fixed seed"
+            lines = [("minimal", f"coefficient {case.coefficient}"), ("tried", effort)]
+        case CaseSequence():
+            labels = ["minimal", *("then" for _ in case.cases[1:])]
+            lines = [*chain.from_iterable(map(_workload_lines, labels, case.cases))]
+        case InvalidCase():
+            lines = [*_workload_lines("minimal", case.case), ("invalid", _wrong(case))]
+    return lines
+
+
+def _wrong(case: InvalidCase) -> str:
+    """What is wrong with a question."""
+    match case.wrong:
+        case Wrong.OTHER_WORKLOAD:
+            return "the model does not declare this kind of workload"
+        case Wrong.UNKNOWN_COEFFICIENT:
+            return f"no coefficient is called {case.named}"
+        case _:
+            return f"{case.named} x {case.wrong.value:g}"
 
 
 def _summary(scale: Mapping[str, float]) -> dict[str, float]:
