@@ -172,11 +172,11 @@ def perturbations(
     Raises:
         NotOffered: the model declares fewer energy coefficients than `least`.
     """
-    names = energy_coefficients(model)
+    space, names = _graphs(model), energy_coefficients(model)
     if len(names) < least:
         msg = f"it declares only {', '.join(names)} in J or W, and the law needs {least}"
         raise NotOffered(msg)
-    return PerturbationSpace(_graphs(model), names, least, most)
+    return PerturbationSpace(space, names, least, most)
 
 
 def uniform_scales(model: Subject) -> UniformScaleSpace:

@@ -16,7 +16,7 @@ from joulecheck.workload.columns import Floats
 from joulecheck_properties.differences import agreement
 from joulecheck_strategies import coefficients, workloads
 
-WITNESSES: Final = 1024
+WITNESSES: Final = 512
 """Cases after which a coefficient that moved none of them is called dead."""
 
 FACTORS: Final = (2.0, 0.5)
@@ -40,7 +40,7 @@ class NoDeadCoefficient(Property):
     Domain:
         Coefficients that are not 0. The law is existential, so that its case is the
         coefficient: it holds if one witness responds, and is violated if none of the
-        first 1,024 cases does that the model's sampler draws from a fixed seed. The
+        first 512 cases does that the model's sampler draws from a fixed seed. The
         case names that effort; a coefficient that matters to rarer cases alone fails
         too, and then deserves its reason in an exemption.
 
@@ -54,7 +54,7 @@ class NoDeadCoefficient(Property):
         dead-coefficient: the model does not read dram_energy.
 
     Shrinks to:
-        The coefficient dram_energy, to which none of 1,024 cases responds.
+        The coefficient dram_energy, to which none of 512 cases responds.
     """
 
     id: ClassVar = "SEN005"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar, Final
 
 import numpy as np
@@ -13,6 +14,7 @@ from joulecheck.space import CaseSpace
 from joulecheck.workload import Gemm
 from joulecheck.workload.columns import PRECISIONS, Floats
 from joulecheck_properties.differences import agreement
+from joulecheck_properties.margins import least
 from joulecheck_strategies import perturbations
 
 TOLERANCE: Final = 1e-12
@@ -73,16 +75,19 @@ class PerturbationLeavesNoTrace(Property):
         plain, scales = cases.cases, cases.scales
         model.ask(plain, {name: 1 / factors for name, factors in scales.items()})
         before = model.ask(plain)  # a trace that every call leaves is now another one
-        model.ask(plain, scales)
-        after = agreement(before, model.ask(plain), TOLERANCE)
-        _provoke(model, plain, scales)
-        return np.fmin(after, agreement(before, model.ask(plain), TOLERANCE))
+        margins = []
+        for asked, under in ((plain, scales), *_refused(model, plain, scales)):
+            model.ask(asked, under)
+            margins.append(agreement(before, model.ask(plain), TOLERANCE))
+        return least(margins, len(cases))
 
 
-def _provoke(model: Subject, cases: Cases, scales: Scales) -> None:
-    """Ask what the model should refuse, with factors that it must not keep."""
+def _refused(
+    model: Subject, cases: Cases, scales: Scales
+) -> Iterator[tuple[Cases, Scales]]:
+    """What the model should refuse, with factors that it must not keep."""
     size = len(cases)
-    model.ask(cases, {**scales, NO_COEFFICIENT: np.full(size, 1.1)})
-    refused = [i for i, p in enumerate(PRECISIONS) if p not in model.precisions]
-    if refused:
-        model.ask(cases.at(np.full(size, refused[0])), scales)
+    yield cases, {**scales, NO_COEFFICIENT: np.full(size, 1.1)}
+    others = [code for code, p in enumerate(PRECISIONS) if p not in model.precisions]
+    if others:
+        yield cases.at(np.full(size, others[0])), scales
