@@ -61,7 +61,7 @@ class OrderIrrelevant(Property):
             ]
         ),
     )
-    thinning: ClassVar = 256
+    thinning: ClassVar = 512
 
     def space(self, model: Subject) -> CaseSpace:
         """Sequences of two or three workloads."""

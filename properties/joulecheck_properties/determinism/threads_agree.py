@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import ClassVar, Final
 
 import numpy as np
@@ -26,6 +27,9 @@ THREADS: Final = 3
 
 ROUNDS: Final = 2
 """How often each thread asks all questions."""
+
+SWITCH_SECONDS: Final = 1e-5
+"""How long a thread runs before another may; an answer takes longer."""
 
 PATIENCE: Final = 10.0
 """Seconds that a thread waits for the others to start."""
@@ -78,8 +82,19 @@ class ThreadsAgree(Property):
 
     def margin(self, model: Subject, cases: Singles[CaseSequence]) -> Floats:
         """The least agreement of any thread with the main one."""
-        with ThreadPoolExecutor(THREADS) as pool:
+        with _eager_switching(), ThreadPoolExecutor(THREADS) as pool:
             return np.array([_agreement(model.one_by_one, s.cases, pool) for s in cases])
+
+
+@contextmanager
+def _eager_switching() -> Iterator[None]:
+    """Have the interpreter change threads within an answer, not once in many."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_SECONDS)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(usual)
 
 
 def _agreement(model: Subject, cases: Sequence[Case], pool: ThreadPoolExecutor) -> float:

@@ -61,7 +61,7 @@ class InvalidInputRaisesTypedError(Property):
             Case(Gemm(m=1, n=1, k=1)), Wrong.UNKNOWN_COEFFICIENT, "mac_energy.FP64"
         ),
     )
-    thinning: ClassVar = 32
+    thinning: ClassVar = 64
 
     def space(self, model: Subject) -> CaseSpace:
         """The plainest case with each coefficient misused, and other workloads."""

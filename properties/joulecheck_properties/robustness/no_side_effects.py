@@ -56,7 +56,7 @@ class NoSideEffects(Property):
         model="reference:Intel-i7-12700K",
         shrinks_to=Case(Gemm(m=1, n=1, k=1)),
     )
-    thinning: ClassVar = 128
+    thinning: ClassVar = 256
 
     def space(self, model: Subject) -> CaseSpace:
         """All workloads."""

@@ -42,10 +42,10 @@ class AffineResponse(Property):
         Linearity of energy in the prices of a fixed execution.
 
     Planted bug:
-        saturating-coefficient: dram_energy follows a factor up to 1.2 only.
+        saturating-coefficient: coefficients follow a factor up to 1.2 only.
 
     Shrinks to:
-        The GEMM of one MAC with dram_energy doubled.
+        The GEMM of one MAC with mac_energy.FP32 doubled.
     """
 
     id: ClassVar = "SEN003"
@@ -54,7 +54,7 @@ class AffineResponse(Property):
     planted: ClassVar = Planted(
         fault="saturating-coefficient",
         model="reference:Intel-i7-12700K",
-        shrinks_to=ScaledCase(Case(Gemm(m=1, n=1, k=1)), {"dram_energy": 2.0}),
+        shrinks_to=ScaledCase(Case(Gemm(m=1, n=1, k=1)), {"mac_energy.FP32": 2.0}),
     )
 
     def space(self, model: Subject) -> CaseSpace:

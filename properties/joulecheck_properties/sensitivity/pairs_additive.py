@@ -44,20 +44,20 @@ class PairsAdditive(Property):
         Linearity of energy in the prices of a fixed execution.
 
     Planted bug:
-        leaking-coefficient: dram_energy also scales the l1 term.
+        coupled-coefficient: a factor of dram_energy multiplies the total.
 
     Shrinks to:
-        The GEMM of one MAC with l1_energy and dram_energy raised by 10 %.
+        The GEMM of one MAC with l3_energy and dram_energy raised by 10 %.
     """
 
     id: ClassVar = "SEN006"
     name: ClassVar = "pairs-additive"
     needs: ClassVar = frozenset({Offer.ENERGY, Offer.COEFFICIENTS})
     planted: ClassVar = Planted(
-        fault="leaking-coefficient",
+        fault="coupled-coefficient",
         model="reference:Intel-i7-12700K",
         shrinks_to=ScaledCase(
-            Case(Gemm(m=1, n=1, k=1)), {"l1_energy": 1.1, "dram_energy": 1.1}
+            Case(Gemm(m=1, n=1, k=1)), {"l3_energy": 1.1, "dram_energy": 1.1}
         ),
     )
 

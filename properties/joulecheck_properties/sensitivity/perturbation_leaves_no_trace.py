@@ -63,7 +63,7 @@ class PerturbationLeavesNoTrace(Property):
         model="reference:Intel-i7-12700K",
         shrinks_to=ScaledCase(Case(Gemm(m=1, n=1, k=1)), {"mac_energy.FP64": 1.1}),
     )
-    thinning: ClassVar = 32
+    thinning: ClassVar = 64
     """A call that fails in a batch is repeated case by case."""
 
     def space(self, model: Subject) -> CaseSpace:

@@ -14,27 +14,25 @@ from joulecheck.model import Scales
 from joulecheck.reference.layered import LayeredModel
 
 SATURATED: Final = 1.2
-"""The factor beyond which the saturating coefficient does not follow."""
+"""The factor beyond which saturating coefficients do not follow."""
 
 TABLE_ROWS: Final = (1 << 17) - 1
 """The largest M in the short table."""
 
 
 def _saturating(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    far = far_coefficient(model)
-    followed = {
-        name: np.minimum(factors, SATURATED) if name == far else factors
-        for name, factors in scales.items()
-    }
+    followed = {name: np.minimum(f, SATURATED) for name, f in scales.items()}
     return model.estimate_batch(cases, followed)
 
 
 def _inverted(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    far = far_coefficient(model)
-    read = {
-        name: 1 / factors if name == far else factors for name, factors in scales.items()
-    }
-    return model.estimate_batch(cases, read)
+    return model.estimate_batch(cases, {name: 1 / f for name, f in scales.items()})
+
+
+def _coupled(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+    found = Arrays.of(model.estimate_batch(cases, scales))
+    factors = scales.get(far_coefficient(model), 1.0)
+    return attrs.evolve(found, energy=found.energy * factors)
 
 
 def _unchecked(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
@@ -52,13 +50,18 @@ def _short_table(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
 COEFFICIENT_FAULTS: Final = (
     Fault(
         "saturating-coefficient",
-        "the first energy coefficient of DRAM follows a factor up to 1.2 only",
+        "coefficients follow a factor up to 1.2 only",
         _saturating,
     ),
     Fault(
         "inverted-coefficient",
-        "the first energy coefficient of DRAM divides where it should multiply",
+        "a factor divides its coefficient where it should multiply",
         _inverted,
+    ),
+    Fault(
+        "coupled-coefficient",
+        "a factor of the first energy coefficient of DRAM multiplies the total",
+        _coupled,
     ),
     Fault("unchecked-scale", "a scale may name what is no coefficient", _unchecked),
     Fault("short-table", "the table of energies ends at M = 131,071", _short_table),
