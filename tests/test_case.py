@@ -12,16 +12,21 @@ from joulecheck.case import (
     AnyCase,
     Case,
     Cases,
+    CaseSequence,
+    CoefficientCase,
+    InvalidCase,
     PrecisionPair,
     PrecisionPairs,
     ScaledCase,
     ScaledCases,
+    Singles,
     WorkloadPair,
     WorkloadPairs,
+    Wrong,
     batch_of,
 )
 from joulecheck.counterexample import structure_case, unstructure_case
-from joulecheck.errors import CorpusError
+from joulecheck.errors import CorpusError, InvalidScale, InvalidWorkload
 from joulecheck.workload import (
     Conv2d,
     Elementwise,
@@ -75,6 +80,11 @@ EACH_KIND: dict[str, AnyCase] = {
     "scaled": ScaledCase(SMALL, {"mac_energy": 1 + 1e-6, "dram_energy": 0.9}),
     "growth": WorkloadPair(SMALL, LARGE, "0.m"),
     "precision": PrecisionPair(Case(SMALL.workload, Precision.FP8_E4M3), SMALL),
+    "coefficient": CoefficientCase("dram_energy", 512),
+    "sequence": CaseSequence([SMALL, LARGE, SMALL]),
+    "misspelt": InvalidCase(SMALL, Wrong.UNKNOWN_COEFFICIENT, "dram_energy"),
+    "no number": InvalidCase(SMALL, Wrong.NAN_FACTOR, "dram_energy"),
+    "other workload": InvalidCase(Case(Totals(2, 3)), Wrong.OTHER_WORKLOAD),
 }
 
 each_kind = pytest.mark.parametrize("case", EACH_KIND.values(), ids=EACH_KIND)
@@ -146,6 +156,21 @@ class TestCase:
         assert SMALL.traffic == Traffic(input=20, weight=30, output=12, internal=0)
         assert SMALL.bytes == 62
 
+    @pytest.mark.parametrize("workload", [None, "gemm", (1, 1, 1), Gemm])
+    def test_refuses_what_is_no_workload(self, workload: Any) -> None:  # noqa: ANN401 - anything
+        with pytest.raises(InvalidWorkload, match=r"Case\.workload must be one of Gemm"):
+            Case(workload)
+
+    @pytest.mark.parametrize("precision", [None, "FP32", 32])
+    def test_refuses_what_is_no_precision(self, precision: Any) -> None:  # noqa: ANN401 - anything
+        with pytest.raises(InvalidWorkload, match=r"Case\.precision must be a joulecheck"):
+            Case(SMALL.workload, precision)
+
+    @pytest.mark.parametrize("factor", [-1.0, float("nan"), float("inf")])
+    def test_refuses_to_be_scaled_by_what_is_no_factor(self, factor: float) -> None:
+        with pytest.raises(InvalidScale, match="factor of coefficient 'dram'"):
+            ScaledCase(SMALL, {"dram": factor})
+
     def test_is_fp32_unless_told(self) -> None:
         assert Case(SMALL.workload).precision is Precision.FP32
 
@@ -160,6 +185,9 @@ class TestQuestions:
             ("scaled", ["nominal", "scaled"]),
             ("growth", ["smaller", "larger"]),
             ("precision", ["narrower", "wider"]),
+            ("coefficient", []),
+            ("sequence", ["question 1", "question 2", "question 3"]),
+            ("misspelt", ["invalid"]),
         ],
     )
     def test_each_kind_names_their_roles(self, kind: str, roles: list[str]) -> None:
@@ -171,6 +199,13 @@ class TestQuestions:
         assert nominal.case == scaled.case == SMALL
         assert nominal.scale == {}
         assert scaled.scale == {"mac_energy": 1 + 1e-6, "dram_energy": 0.9}
+
+    def test_an_invalid_one_is_asked_under_its_scale(self) -> None:
+        misspelt, no_number = (EACH_KIND[kind] for kind in ("misspelt", "no number"))
+
+        assert misspelt.questions[0].scale == {"dram_energy_": 1.1}
+        assert np.isnan(no_number.questions[0].scale["dram_energy"])
+        assert EACH_KIND["other workload"].questions[0].scale == {}
 
 
 class TestBatchOfOne:
@@ -184,10 +219,12 @@ class TestBatchOfOne:
         assert batch[0] == case
 
     def test_has_the_kind_of_the_case(self) -> None:
-        kinds = ("gemm", "scaled", "growth", "precision")
+        kinds = ("gemm", "scaled", "growth", "precision", "coefficient", "sequence")
         found = [type(batch_of(EACH_KIND[kind])) for kind in kinds]
 
-        assert found == [Cases, ScaledCases, WorkloadPairs, PrecisionPairs]
+        expected = [Cases, ScaledCases, WorkloadPairs, PrecisionPairs, Singles, Singles]
+        assert found == expected
+        assert type(batch_of(EACH_KIND["misspelt"])) is Singles
 
 
 class TestCases:

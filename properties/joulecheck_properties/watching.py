@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from functools import cache
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -22,25 +23,26 @@ _SEED: Final = 0x10E_C4EC
 
 _WRITES: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
-_CHANGES: Final = frozenset({"os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.link"})
-"""Audit events of a change to a folder."""
+_AUDITED: Final = {
+    "os.chdir": "working directory",
+    "os.putenv": "environment",
+    "os.unsetenv": "environment",
+    **dict.fromkeys(("os.link", "os.mkdir", "os.remove", "os.rename", "os.rmdir"), "files"),
+}
+"""What the interpreter tells its audit hooks, even where it changes nothing."""
 
 
 @attrs.frozen
 class _Part:
-    """Some state of this process: how to read it and how to put it back."""
+    """Some state of this process: how to read it and how to put it back.
+
+    It is watched from an unusual value, for a model that sets the same one in every
+    answer has set it before.
+    """
 
     read: Callable[[], Any]
     restore: Callable[[Any], object]
-
-
-def _restore_environment(saved: dict[str, str]) -> None:
-    os.environ.clear()
-    os.environ.update(saved)
-
-
-def _restore_path(saved: list[str]) -> None:
-    sys.path[:] = saved
+    unsettle: Callable[[], object]
 
 
 def _numpy_state() -> tuple[Any, ...]:
@@ -55,21 +57,33 @@ def _restore_numpy_state(saved: tuple[Any, ...]) -> None:
     np.random.set_state(state)  # noqa: NPY002 - likewise
 
 
-_RANDOM: Final = {
-    "random": _Part(random.getstate, random.setstate),
-    "numpy.random": _Part(_numpy_state, _restore_numpy_state),
-}
+def _restore_path(saved: list[str]) -> None:
+    sys.path[:] = saved
+
 
 _PARTS: Final = {
-    **_RANDOM,
-    "environment": _Part(lambda: dict(os.environ), _restore_environment),
-    "working directory": _Part(os.getcwd, os.chdir),
-    "import path": _Part(lambda: list(sys.path), _restore_path),
-    "numpy's errors": _Part(np.geterr, lambda saved: np.seterr(**saved)),
-    "numpy's print options": _Part(
-        np.get_printoptions, lambda saved: np.set_printoptions(**saved)
+    "random": _Part(random.getstate, random.setstate, lambda: random.seed(_SEED)),
+    "numpy.random": _Part(
+        _numpy_state,
+        _restore_numpy_state,
+        lambda: np.random.seed(_SEED),  # noqa: NPY002 - likewise
     ),
-    "recursion limit": _Part(sys.getrecursionlimit, sys.setrecursionlimit),
+    "import path": _Part(lambda: list(sys.path), _restore_path, lambda: None),
+    "numpy's errors": _Part(
+        np.geterr,
+        lambda saved: np.seterr(**saved),
+        lambda: np.seterr(divide="ignore", invalid="ignore", over="warn", under="warn"),
+    ),
+    "numpy's print options": _Part(
+        np.get_printoptions,
+        lambda saved: np.set_printoptions(**saved),
+        lambda: np.set_printoptions(precision=13, linewidth=71),
+    ),
+    "recursion limit": _Part(
+        sys.getrecursionlimit,
+        sys.setrecursionlimit,
+        lambda: sys.setrecursionlimit(sys.getrecursionlimit() + 13),
+    ),
 }
 
 
@@ -89,9 +103,10 @@ class Watch:
     def __enter__(self) -> Self:
         """Remember everything, and listen."""
         output, errors = self._streams.values()
-        self._random = {name: part.read() for name, part in _RANDOM.items()}
-        random.seed(_SEED)
-        np.random.seed(_SEED)  # noqa: NPY002 - the global one is watched
+        self._environment, self._folder = dict(os.environ), Path.cwd()
+        self._saved = {name: part.read() for name, part in _PARTS.items()}
+        for part in _PARTS.values():
+            part.unsettle()
         self._before = {name: part.read() for name, part in _PARTS.items()}
         with ExitStack() as stack:
             stack.enter_context(redirect_stdout(output))
@@ -111,7 +126,7 @@ class Watch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Compare, and put back what differs."""
+        """Compare, and put everything back."""
         if list(warnings.filters) != self._filters:
             self.touched.add("filters of warnings")
         self._opened.close()
@@ -119,15 +134,20 @@ class Watch:
         for name, part in _PARTS.items():
             if part.read() != self._before[name]:
                 self.touched.add(name)
-                part.restore(self._before[name])
-        for name, part in _RANDOM.items():
-            part.restore(self._random[name])
+            part.restore(self._saved[name])
+        if "environment" in self.touched:
+            os.environ.clear()
+            os.environ.update(self._environment)
+        if "working directory" in self.touched:
+            os.chdir(self._folder)
 
     def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Note a file that is written, as the interpreter tells its audit hooks."""
         if threading.get_ident() != self._thread:
             return
-        if event in _CHANGES or (event == "open" and _is_written(*arguments)):
+        if event in _AUDITED:
+            self.touched.add(_AUDITED[event])
+        elif event == "open" and _is_written(*arguments):
             self.touched.add("files")
 
 

@@ -136,6 +136,8 @@ class _Reducer:
         """The plainest failing row of the first families that have a plainer one."""
         here = Plainness.of(self.space, row[None, :])
         for candidates in _merged(families):
+            if self._is_spent:
+                return None
             rows = self.space.canonical(candidates)
             keys = Plainness.of(self.space, rows)
             found = self._first_failing(rows, keys.order(keys.plainer_than(here)))
@@ -143,11 +145,17 @@ class _Reducer:
                 return found
         return None
 
+    @property
+    def _is_spent(self) -> bool:
+        """Whether no more may be asked; then something was skipped."""
+        spent = self.limit is not None and self.evaluations >= self.limit
+        self.skipped |= spent
+        return spent
+
     def _first_failing(self, rows: Ints, order: Ints) -> Ints | None:
         """The first of the rows, in this order, that fails."""
         for start in range(0, len(order), self.chunk):
-            if self.limit is not None and self.evaluations >= self.limit:
-                self.skipped = True
+            if self._is_spent:
                 return None
             some = order[start : start + self.chunk]
             some = rows.T.take(some, axis=1).T  # kept gene by gene
