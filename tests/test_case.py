@@ -186,7 +186,7 @@ class TestQuestions:
             ("growth", ["smaller", "larger"]),
             ("precision", ["narrower", "wider"]),
             ("coefficient", []),
-            ("sequence", ["question 1", "question 2", "question 3"]),
+            ("sequence", ["case 1", "case 2", "case 3"]),
             ("misspelt", ["invalid"]),
         ],
     )

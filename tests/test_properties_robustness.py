@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 
@@ -345,6 +346,14 @@ class TestNoSideEffects:
         law = property_named("ROB004")
 
         assert law.margin_of(Subject.of(TinyInBatches(energy, touching)), MAC) == -1
+
+    def test_signs_of_life_name_the_row(self) -> None:
+        rows: list[int] = []
+        subject = attrs.evolve(Subject.of(Tiny(energy)), heartbeat=rows.append)
+
+        property_named("ROB004").checked_margin(subject, Cases.of([MAC, MAC, MAC]))
+
+        assert rows == [0, 1, 2]
 
     def test_watches_raising_too(self) -> None:
         def raises(case: Case) -> Estimate:

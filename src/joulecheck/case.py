@@ -177,7 +177,7 @@ class CaseSequence:
     def questions(self) -> tuple[Question, ...]:
         """Each in order."""
         return tuple(
-            Question(f"question {place}", case, {})
+            Question(f"case {place}", case, {})
             for place, case in enumerate(self.cases, start=1)
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import attrs
 import numpy as np
 
 from joulecheck.case import Case, Cases
@@ -66,9 +67,13 @@ class NoSideEffects(Property):
         """1 where nothing was touched, -1 where something was, alone or in the batch."""
         if model.in_batches.vectorised and _touches(model.in_batches, cases):
             return np.full(len(cases), -1.0)
-        alone = model.one_by_one
-        touched = [_touches(alone, Cases.of([case])) for case in cases]
+        touched = [_touches(_row(model, i), Cases.of([c])) for i, c in enumerate(cases)]
         return np.where(touched, -1.0, 1.0)
+
+
+def _row(model: Subject, index: int) -> Subject:
+    """The model, asked one by one, whose signs of life name this row of the batch."""
+    return attrs.evolve(model.one_by_one, heartbeat=lambda _: model.heartbeat(index))
 
 
 def _touches(model: Subject, cases: Cases) -> bool:
