@@ -74,7 +74,7 @@ class ThreadsAgree(Property):
         model="reference:Intel-i7-12700K",
         shrinks_to=CaseSequence([Case(Gemm(m=1, n=1, k=1))]),
     )
-    thinning: ClassVar = 512
+    thinning: ClassVar = 1024
 
     def space(self, model: Subject) -> CaseSpace:
         """Sequences of one to three workloads."""

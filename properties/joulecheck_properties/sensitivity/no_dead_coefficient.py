@@ -65,8 +65,8 @@ class NoDeadCoefficient(Property):
         model="reference:Intel-i7-12700K",
         shrinks_to=CoefficientCase("dram_energy", WITNESSES),
     )
-    thinning: ClassVar = 128
-    """There are few coefficients, and each is asked about many cases."""
+    thinning: ClassVar = 16
+    """There are few coefficients, and a batch asks about each once."""
 
     def space(self, model: Subject) -> CaseSpace:
         """All coefficients."""
@@ -101,7 +101,7 @@ def _witnesses(model: Subject, effort: int) -> Iterator[Cases]:
     """The witnesses in groups that grow: the first few settle most coefficients."""
     space = workloads(model)
     rows = space.sample(np.random.default_rng(0), effort)
-    first, size = 0, 16
+    first, size = 0, 4
     while first < effort:
         batch = space.batch(rows[first : first + size])
         yield batch if model.vectorised else Cases.of([*batch])  # build each case once

@@ -317,8 +317,12 @@ class NNDataflowModel:
 
     @cached_property
     def coefficients(self) -> dict[str, Coefficient]:
-        """Each cost as a price in joule, a byte or a cycle's worth of power."""
-        found = {name: self._price(name, cost) for name, cost in COSTS.items()}
+        """Each cost as a price in joule, a byte or a cycle's worth of power.
+
+        A chip of one node has no network between nodes, and no price of it.
+        """
+        costs = {n: c for n, c in COSTS.items() if n != "noc" or self.chip.nodes != (1, 1)}
+        found = {name: self._price(name, cost) for name, cost in costs.items()}
         found["idle"] = Coefficient(
             "idle",
             self.chip.idle * JOULE_PER_MAC * CLOCK,
