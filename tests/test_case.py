@@ -12,19 +12,24 @@ from joulecheck.case import (
     AnyCase,
     Case,
     Cases,
+    CaseSequence,
+    CoefficientCase,
     Derivation,
     DerivedCase,
     DerivedCases,
+    InvalidCase,
     PrecisionPair,
     PrecisionPairs,
     ScaledCase,
     ScaledCases,
+    Singles,
     WorkloadPair,
     WorkloadPairs,
+    Wrong,
     batch_of,
 )
 from joulecheck.counterexample import structure_case, unstructure_case
-from joulecheck.errors import CorpusError
+from joulecheck.errors import CorpusError, InvalidScale, InvalidWorkload
 from joulecheck.workload import (
     Conv2d,
     Elementwise,
@@ -85,6 +90,11 @@ EACH_KIND: dict[str, AnyCase] = {
     "growth": WorkloadPair(SMALL, LARGE, "0.m"),
     "precision": PrecisionPair(Case(SMALL.workload, Precision.FP8_E4M3), SMALL),
     "derived": DerivedCase(SMALL, DERIVATIONS[1]),
+    "coefficient": CoefficientCase("dram_energy", 512),
+    "sequence": CaseSequence([SMALL, LARGE, SMALL]),
+    "misspelt": InvalidCase(SMALL, Wrong.UNKNOWN_COEFFICIENT, "dram_energy"),
+    "no number": InvalidCase(SMALL, Wrong.NAN_FACTOR, "dram_energy"),
+    "other workload": InvalidCase(Case(Totals(2, 3)), Wrong.OTHER_WORKLOAD),
 }
 
 each_kind = pytest.mark.parametrize("case", EACH_KIND.values(), ids=EACH_KIND)
@@ -156,6 +166,21 @@ class TestCase:
         assert SMALL.traffic == Traffic(input=20, weight=30, output=12, internal=0)
         assert SMALL.bytes == 62
 
+    @pytest.mark.parametrize("workload", [None, "gemm", (1, 1, 1), Gemm])
+    def test_refuses_what_is_no_workload(self, workload: Any) -> None:  # noqa: ANN401 - anything
+        with pytest.raises(InvalidWorkload, match=r"Case\.workload must be one of Gemm"):
+            Case(workload)
+
+    @pytest.mark.parametrize("precision", [None, "FP32", 32])
+    def test_refuses_what_is_no_precision(self, precision: Any) -> None:  # noqa: ANN401 - anything
+        with pytest.raises(InvalidWorkload, match=r"Case\.precision must be a joulecheck"):
+            Case(SMALL.workload, precision)
+
+    @pytest.mark.parametrize("factor", [-1.0, float("nan"), float("inf")])
+    def test_refuses_to_be_scaled_by_what_is_no_factor(self, factor: float) -> None:
+        with pytest.raises(InvalidScale, match="factor of coefficient 'dram'"):
+            ScaledCase(SMALL, {"dram": factor})
+
     def test_is_fp32_unless_told(self) -> None:
         assert Case(SMALL.workload).precision is Precision.FP32
 
@@ -171,6 +196,9 @@ class TestQuestions:
             ("growth", ["smaller", "larger"]),
             ("precision", ["narrower", "wider"]),
             ("derived", ["nominal", "derived"]),
+            ("coefficient", []),
+            ("sequence", ["case 1", "case 2", "case 3"]),
+            ("misspelt", ["invalid"]),
         ],
     )
     def test_each_kind_names_their_roles(self, kind: str, roles: list[str]) -> None:
@@ -182,6 +210,13 @@ class TestQuestions:
         assert nominal.case == scaled.case == SMALL
         assert nominal.scale == {}
         assert scaled.scale == {"mac_energy": 1 + 1e-6, "dram_energy": 0.9}
+
+    def test_an_invalid_one_is_asked_under_its_scale(self) -> None:
+        misspelt, no_number = (EACH_KIND[kind] for kind in ("misspelt", "no number"))
+
+        assert misspelt.questions[0].scale == {"dram_energy_": 1.1}
+        assert np.isnan(no_number.questions[0].scale["dram_energy"])
+        assert EACH_KIND["other workload"].questions[0].scale == {}
 
 
 class TestBatchOfOne:
@@ -195,10 +230,13 @@ class TestBatchOfOne:
         assert batch[0] == case
 
     def test_has_the_kind_of_the_case(self) -> None:
-        kinds = ("gemm", "scaled", "growth", "precision", "derived")
+        assert type(batch_of(EACH_KIND["derived"])) is DerivedCases
+        kinds = ("gemm", "scaled", "growth", "precision", "coefficient", "sequence")
         found = [type(batch_of(EACH_KIND[kind])) for kind in kinds]
 
-        assert found == [Cases, ScaledCases, WorkloadPairs, PrecisionPairs, DerivedCases]
+        expected = [Cases, ScaledCases, WorkloadPairs, PrecisionPairs, Singles, Singles]
+        assert found == expected
+        assert type(batch_of(EACH_KIND["misspelt"])) is Singles
 
 
 class TestCases:

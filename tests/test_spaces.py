@@ -10,7 +10,7 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 
-from joulecheck.case import Case, Cases, Derivation
+from joulecheck.case import Case, Cases, CaseSequence, CoefficientCase, Derivation
 from joulecheck.errors import NotOffered, OutsideSpace
 from joulecheck.estimate import Estimate
 from joulecheck.knob import KnobKind
@@ -31,18 +31,24 @@ from joulecheck.workload.columns import Ints, OperatorColumns
 from joulecheck_strategies import (
     DerivationSpace,
     GrowthSpace,
+    ListedSpace,
     PerturbationSpace,
     PrecisionPairSpace,
     RepetitionSpace,
+    SequenceSpace,
     TotalsSpace,
     UniformScaleSpace,
     WorkloadSpace,
+    coefficients,
     derivations,
     growths,
+    huge_workloads,
+    invalid_questions,
     nearby_machines,
     perturbations,
     precision_pairs,
     repetitions,
+    sequences,
     uniform_scales,
     workloads,
 )
@@ -99,11 +105,14 @@ TINY: Final[dict[str, Space]] = {
     ),
     "perturbations": PerturbationSpace(ONE, ("a", "b")),
     "uniform scales": UniformScaleSpace(ONE, ("a", "b")),
+    "two perturbed": PerturbationSpace(ONE, ("a", "b", "c"), least=2, most=2),
     "precision pairs": PrecisionPairSpace(ONE, PAIRS),
     "derivations": DerivationSpace(
         ONE, tuple(Derivation({"a": factor}) for factor in (2.0, 0.5, 3.0))
     ),
     "totals": TotalsSpace(precisions=PAIRS[1], max_total=5),
+    "sequences": SequenceSpace(attrs.evolve(ONE, precisions=PAIRS[0]), longest=2),
+    "coefficients": ListedSpace(tuple(CoefficientCase(name, 9) for name in "abc")),
 }
 
 each_tiny = pytest.mark.parametrize("space", TINY.values(), ids=TINY)
@@ -115,8 +124,13 @@ REAL: Final[dict[str, Space]] = {
     "repetitions": repetitions(MODEL),
     "perturbations": perturbations(MODEL),
     "uniform scales": uniform_scales(MODEL),
+    "pairs of coefficients": perturbations(MODEL, least=2, most=2),
     "precision pairs": precision_pairs(MODEL),
     "derivations": derivations(MODEL),
+    "sequences": sequences(MODEL, shortest=2),
+    "coefficients": coefficients(MODEL, witnesses=9),
+    "invalid questions": invalid_questions(MODEL),
+    "huge": huge_workloads(MODEL),
     "totals": TotalsSpace(MODEL.precisions, constants=MODEL.machine.constants),
     "every precision": WorkloadSpace(precisions=tuple(Precision)),
     "gemms only": WorkloadSpace(kinds=("gemm",), max_nodes=3),
@@ -323,7 +337,7 @@ class TestArrays:
         assert isinstance(batch, Cases)
         assert same_columns(batch.operators, built.operators, rtol=0)
 
-    @pytest.mark.parametrize("name", ["workloads", "every precision", "gemms only"])
+    @pytest.mark.parametrize("name", ["workloads", "every precision", "gemms only", "huge"])
     @pytest.mark.parametrize("canonical", [False, True])
     def test_columns_of_any_rows_are_right_to_the_last_bits(
         self,
@@ -363,11 +377,16 @@ class TestArrays:
     @each_real
     def test_nodes_are_counted(self, space: Space) -> None:
         rows = space.sample(rng(), 256)
-        cases = [space.build(row).questions[0].case for row in rows]
+        cases = [space.build(row) for row in rows]
 
-        assert space.nodes(rows).tolist() == [
-            max(1, len(nodes_of(case.workload))) for case in cases
-        ]
+        assert space.nodes(rows).tolist() == [nodes_in(case) for case in cases]
+
+
+def nodes_in(case: Any) -> int:  # noqa: ANN401 - any kind of case
+    """The operators of a sequence, or of the first question of another case."""
+    asked = [question.case for question in case.questions]
+    counted = asked if isinstance(case, CaseSequence) else asked[:1]
+    return max(1, sum(max(1, len(nodes_of(one.workload))) for one in counted))
 
 
 def same_columns(found: OperatorColumns, expected: OperatorColumns, rtol: float) -> bool:

@@ -14,9 +14,13 @@ from joulecheck_properties.continuity.capacity_up_traffic_not_up import (
     CapacityUpTrafficNotUp,
 )
 from joulecheck_properties.determinism.batch_equals_scalar import BatchEqualsScalar
+from joulecheck_properties.determinism.copies_agree import CopiesAgree
+from joulecheck_properties.determinism.order_irrelevant import OrderIrrelevant
+from joulecheck_properties.determinism.processes_agree import ProcessesAgree
 from joulecheck_properties.determinism.same_question_same_answer import (
     SameQuestionSameAnswer,
 )
+from joulecheck_properties.determinism.threads_agree import ThreadsAgree
 from joulecheck_properties.monotonicity.energy_grows_with_repetition import (
     EnergyGrowsWithRepetition,
 )
@@ -30,6 +34,11 @@ from joulecheck_properties.order.derived_dominating_machine_never_slower import 
 )
 from joulecheck_properties.precision.int8_below_fp32 import Int8BelowFp32
 from joulecheck_properties.precision.narrower_costs_no_more import NarrowerCostsNoMore
+from joulecheck_properties.robustness.huge_and_tiny_dimensions import HugeAndTinyDimensions
+from joulecheck_properties.robustness.invalid_input_raises_typed_error import (
+    InvalidInputRaisesTypedError,
+)
+from joulecheck_properties.robustness.no_side_effects import NoSideEffects
 from joulecheck_properties.robustness.valid_input_gets_numbers import (
     ValidInputGetsNumbers,
 )
@@ -42,9 +51,17 @@ from joulecheck_properties.scaling.more_units_at_most_proportionally_faster impo
     MoreUnitsAtMostProportionallyFaster,
 )
 from joulecheck_properties.scaling.some_rates_scaled import SomeRatesScaled
+from joulecheck_properties.sensitivity.affine_response import AffineResponse
 from joulecheck_properties.sensitivity.better_rate_never_slows import BetterRateNeverSlows
+from joulecheck_properties.sensitivity.cheaper_never_dearer import CheaperNeverDearer
+from joulecheck_properties.sensitivity.elasticities_sum_to_one import ElasticitiesSumToOne
+from joulecheck_properties.sensitivity.no_dead_coefficient import NoDeadCoefficient
 from joulecheck_properties.sensitivity.no_other_term import NoOtherTerm
 from joulecheck_properties.sensitivity.own_terms_in_proportion import OwnTermsInProportion
+from joulecheck_properties.sensitivity.pairs_additive import PairsAdditive
+from joulecheck_properties.sensitivity.perturbation_leaves_no_trace import (
+    PerturbationLeavesNoTrace,
+)
 
 CATALOGUE: Final[tuple[Property, ...]] = (
     LatencyAboveCompute(),  # BND001
@@ -57,6 +74,10 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     CapacityUpTrafficNotUp(),  # CON003
     SameQuestionSameAnswer(),  # DET001
     BatchEqualsScalar(),  # DET002
+    OrderIrrelevant(),  # DET003
+    ThreadsAgree(),  # DET004
+    ProcessesAgree(),  # DET005
+    CopiesAgree(),  # DET006
     NothingNegative(),  # MON001
     EnergyGrowsWithWork(),  # MON002
     LatencyGrowsWithWork(),  # MON003
@@ -65,6 +86,9 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     NarrowerCostsNoMore(),  # PRC001
     Int8BelowFp32(),  # PRC002
     ValidInputGetsNumbers(),  # ROB001
+    HugeAndTinyDimensions(),  # ROB002
+    InvalidInputRaisesTypedError(),  # ROB003
+    NoSideEffects(),  # ROB004
     EnergyScalesWithCoefficients(),  # SCL001
     AllRatesScaled(),  # SCL002
     SomeRatesScaled(),  # SCL003
@@ -72,6 +96,12 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     MoreUnitsAtMostProportionallyFaster(),  # SCL006
     OwnTermsInProportion(),  # SEN001
     NoOtherTerm(),  # SEN002
+    AffineResponse(),  # SEN003
+    ElasticitiesSumToOne(),  # SEN004
+    NoDeadCoefficient(),  # SEN005
+    PairsAdditive(),  # SEN006
     BetterRateNeverSlows(),  # SEN007
+    CheaperNeverDearer(),  # SEN008
+    PerturbationLeavesNoTrace(),  # SEN009
 )
 """Every built-in property. The entry point `joulecheck.properties` offers it."""

@@ -13,8 +13,8 @@ from joulecheck.case import (
     ScaledCase,
     WorkloadPair,
 )
-from joulecheck.coefficient import Coefficient, Layer, Provenance
-from joulecheck.errors import InvalidWorkload, JoulecheckError, Unsupported
+from joulecheck.coefficient import Coefficient, Layer, Provenance, check_scale
+from joulecheck.errors import InvalidScale, InvalidWorkload, JoulecheckError, Unsupported
 from joulecheck.estimate import Estimate
 from joulecheck.knob import Knob, KnobKind
 from joulecheck.machine import Machine, Memory
@@ -45,6 +45,7 @@ __all__ = [
     "Exemption",
     "Function",
     "Gemm",
+    "InvalidScale",
     "InvalidWorkload",
     "JoulecheckError",
     "Knob",
@@ -65,4 +66,5 @@ __all__ = [
     "Unsupported",
     "Violated",
     "WorkloadPair",
+    "check_scale",
 ]

@@ -7,13 +7,27 @@ derived from the model's own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 from functools import cached_property
-from typing import ClassVar, Final, NamedTuple, Never, Protocol
+from math import inf, nan
+from typing import (
+    Any,
+    ClassVar,
+    Final,
+    Generic,
+    NamedTuple,
+    Never,
+    Protocol,
+    TypeVar,
+    get_args,
+)  # fmt: skip
 
 import attrs
 import numpy as np
 
+from joulecheck.coefficient import check_factors
+from joulecheck.errors import InvalidWorkload
 from joulecheck.workload import Precision, Totals, Traffic, Workload, traffic
 from joulecheck.workload.columns import (
     PRECISION_BITS,
@@ -40,15 +54,31 @@ class Question(NamedTuple):
     """Of the knobs: which derived machine is asked."""
 
 
+def _check_workload(_: object, __: object, value: Workload) -> None:
+    if not isinstance(value, get_args(Workload)):
+        kinds = ", ".join(kind.__name__ for kind in get_args(Workload))
+        msg = f"Case.workload must be one of {kinds}, got {value!r}"
+        raise InvalidWorkload(msg)
+
+
+def _check_precision(_: object, __: object, value: Precision) -> None:
+    if not isinstance(value, Precision):
+        msg = f"Case.precision must be a joulecheck.Precision, got {value!r}"
+        raise InvalidWorkload(msg)
+
+
 @attrs.frozen
 class Case:
     """A workload at a precision: one question to a model.
 
     The counts are exact ints: operations (one MAC is two), MACs and bytes.
+
+    Raises:
+        InvalidWorkload: a field is of another type.
     """
 
-    workload: Workload
-    precision: Precision = Precision.FP32
+    workload: Workload = attrs.field(validator=_check_workload)
+    precision: Precision = attrs.field(default=Precision.FP32, validator=_check_precision)
 
     @property
     def macs(self) -> int:
@@ -76,12 +106,20 @@ class Case:
         return (Question("case", self, {}),)
 
 
+def _check_scale(_: object, __: object, value: Mapping[str, float]) -> None:
+    check_factors(value)
+
+
 @attrs.frozen
 class ScaledCase:
-    """A case under perturbed coefficients: each named one times its factor."""
+    """A case under perturbed coefficients: each named one times its factor.
+
+    Raises:
+        InvalidScale: a factor is no finite number of at least 0.
+    """
 
     case: Case
-    scale: Mapping[str, float]
+    scale: Mapping[str, float] = attrs.field(validator=_check_scale)
 
     @property
     def questions(self) -> tuple[Question, ...]:
@@ -153,7 +191,91 @@ class DerivedCase:
         )
 
 
-AnyCase = Case | ScaledCase | WorkloadPair | PrecisionPair | DerivedCase
+@attrs.frozen
+class CoefficientCase:
+    """A coefficient, to which some of the model's witnesses must respond.
+
+    The witnesses are the first cases that the model's sampler draws from a fixed seed;
+    their number is the effort after which a coefficient is called dead.
+    """
+
+    coefficient: str
+    witnesses: int
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """None to show: what was asked are all of the witnesses."""
+        return ()
+
+
+def _as_cases(cases: Iterable[Case]) -> tuple[Case, ...]:
+    return tuple(cases)
+
+
+@attrs.frozen
+class CaseSequence:
+    """Some cases that a model is asked one after the other."""
+
+    cases: tuple[Case, ...] = attrs.field(converter=_as_cases)
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """Each in order."""
+        return tuple(
+            Question(f"case {place}", case, {})
+            for place, case in enumerate(self.cases, start=1)
+        )
+
+
+class Wrong(Enum):
+    """What is wrong with a question. The value is the factor that a coefficient gets."""
+
+    UNKNOWN_COEFFICIENT = 1.1
+    NEGATIVE_FACTOR = -1.0
+    NAN_FACTOR = nan
+    INFINITE_FACTOR = inf
+    OTHER_WORKLOAD = 1.0
+    """Of a kind that the model does not declare; no coefficient is named."""
+
+
+@attrs.frozen
+class InvalidCase:
+    """A question with one thing wrong, which a model must refuse."""
+
+    case: Case
+    wrong: Wrong
+    coefficient: str = ""
+    """The one that is misused, if any; a scale that names none names it misspelt."""
+
+    @property
+    def named(self) -> str:
+        """What a message about it must name."""
+        misspelt = self.wrong is Wrong.UNKNOWN_COEFFICIENT
+        return f"{self.coefficient}_" if misspelt else self.coefficient
+
+    @property
+    def scale(self) -> dict[str, float]:
+        """The invalid scale, empty if the workload is what is wrong."""
+        if self.wrong is Wrong.OTHER_WORKLOAD:
+            return {}
+        return {self.named: float(self.wrong.value)}
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """The one that must be refused."""
+        return (Question("invalid", self.case, self.scale),)
+
+
+AnyCase = (
+    Case
+    | ScaledCase
+    | WorkloadPair
+    | PrecisionPair
+    | DerivedCase
+    | CoefficientCase
+    | CaseSequence
+    | InvalidCase
+)
 
 
 class Batch(Protocol):
@@ -406,7 +528,37 @@ class DerivedCases:
         return found
 
 
-AnyBatch = Cases | ScaledCases | WorkloadPairs | PrecisionPairs | DerivedCases
+Single = TypeVar("Single", CoefficientCase, CaseSequence, InvalidCase)
+
+
+@attrs.frozen(eq=False)
+class Singles(Generic[Single]):
+    """A batch of cases that are asked one by one: nothing of them is in arrays."""
+
+    size: int
+    item: Callable[[int], Single]
+
+    @classmethod
+    def of(cls, cases: Sequence[Single]) -> Singles[Single]:
+        """The batch of these cases."""
+        return cls(len(cases), cases.__getitem__)
+
+    def __len__(self) -> int:
+        """How many cases."""
+        return self.size
+
+    def __getitem__(self, index: int) -> Single:
+        """The case of a row."""
+        return self.item(index)
+
+    def __iter__(self) -> Iterator[Single]:
+        """Each case in order."""
+        return (self.item(index) for index in range(self.size))
+
+
+AnyBatch = (
+    Cases | ScaledCases | WorkloadPairs | PrecisionPairs | DerivedCases | Singles[Any]
+)
 
 
 def batch_of(case: AnyCase) -> AnyBatch:
@@ -422,3 +574,5 @@ def batch_of(case: AnyCase) -> AnyBatch:
             return PrecisionPairs.of([case])
         case DerivedCase():
             return DerivedCases.of([case])
+        case CoefficientCase() | CaseSequence() | InvalidCase():
+            return Singles.of([case])

@@ -19,7 +19,7 @@ import attrs
 import cattrs
 from cattrs.errors import BaseValidationError
 
-from joulecheck.case import AnyCase, Question
+from joulecheck.case import AnyCase, Question, Wrong
 from joulecheck.errors import CorpusError, JoulecheckError
 from joulecheck.model import Subject
 from joulecheck.structured import by_name, explained, strict_converter, tagged_union
@@ -182,8 +182,8 @@ def _what_is_not_finite(
 def converter() -> cattrs.Converter:
     """Writes and reads counterexamples: enums by name, kinds of case by a tag."""
     made = strict_converter()
-    by_name(made, Precision)
-    by_name(made, Function)
+    for kind in (Precision, Function, Wrong):
+        by_name(made, kind)
     tagged_union(made, AnyOperator, "op")
     tagged_union(made, Workload, "op")
     tagged_union(made, AnyCase, "kind")

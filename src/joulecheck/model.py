@@ -114,12 +114,13 @@ class Offer(Enum):
     KNOBS = "declare knobs = {name: Knob(...)} and define derive(factors)"
 
 
-_TINY: Final[dict[str, Workload]] = {
+SMALLEST: Final[dict[str, Workload]] = {
     "gemm": Gemm(m=1, n=1, k=1),
     "conv2d": Conv2d(n=1, c=1, h=1, w=1, k=1, r=1, s=1),
     "elementwise": Elementwise(Function.RELU, (1,)),
     "totals": Totals(ops=2, bytes=3),
 }
+"""The plainest workload of each kind; that of a graph follows from its operators."""
 
 
 @attrs.frozen(eq=False, kw_only=True)
@@ -136,12 +137,17 @@ class Subject:
     precisions: tuple[Precision, ...]
     """Plainest first, as a minimal case prefers them."""
     operators: frozenset[str]
+    """The kinds of workload that it declares, or all but totals."""
     machine: Machine
     bounds: Bounds
     """The largest dimensions that the model is asked about."""
     exemptions: Mapping[str, Exemption]
     offers: frozenset[Offer]
     knobs: Mapping[str, Knob] = attrs.field(factory=dict)
+    loadable: bool = False
+    """Whether another process finds the model by its name."""
+    fault: str | None = None
+    """The name of the fault that was planted in it, if any."""
     scalar: bool = False
     """Whether `ask` must go through `estimate` even where there is a batch path."""
     heartbeat: Callable[[int], None] = attrs.field(default=lambda _: None)
@@ -408,7 +414,7 @@ def _derived_model(model: Model, factors: Mapping[str, float]) -> Model:
 
 
 def _smallest(operators: frozenset[str]) -> Workload:
-    return next(tiny for nature, tiny in _TINY.items() if nature in operators)
+    return next(tiny for nature, tiny in SMALLEST.items() if nature in operators)
 
 
 def _precisions(model: Model, operators: frozenset[str]) -> tuple[Precision, ...]:
@@ -605,6 +611,15 @@ _WILD: Final = frozenset("*?[")
 """What makes a name a shell pattern."""
 
 
+def loadable(model: object, name: str) -> Subject:
+    """A model that any process finds by `name`.
+
+    Raises:
+        InvalidModel: see `Subject.of`.
+    """
+    return attrs.evolve(Subject.of(model, name=name), loadable=True)
+
+
 @cache
 def registered(prefix: str, name: str) -> Subject:
     """One model of a registered family, built once.
@@ -618,7 +633,7 @@ def registered(prefix: str, name: str) -> Subject:
     except KeyError:
         msg = f"{prefix} has no model {name!r}: {did_you_mean(name, models)}"
         raise UnknownName(msg) from None
-    return Subject.of(factory(), name=f"{prefix}:{name}")
+    return loadable(factory(), f"{prefix}:{name}")
 
 
 def matching(prefix: str, pattern: str) -> list[Subject]:

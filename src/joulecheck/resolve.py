@@ -18,7 +18,7 @@ import attrs
 
 from joulecheck.errors import InvalidModel, UnknownName, did_you_mean
 from joulecheck.faults import fault_named, inject
-from joulecheck.model import Subject, family_names, matching, registered
+from joulecheck.model import Subject, family_names, loadable, matching, registered
 
 
 @attrs.frozen
@@ -98,14 +98,14 @@ def _own_models(name: str) -> list[Subject]:
     module_name, attribute, *key = name.split(":", 2)
     found = _attribute(_imported(module_name), module_name, attribute)
     if not isinstance(found, Mapping):
-        return [Subject.of(found, name=name)]
+        return [loadable(found, name)]
     keys = key or list(found)
     unknown = [k for k in keys if k not in found]
     if unknown:
         known = did_you_mean(unknown[0], found)
         msg = f"{module_name}:{attribute} has no {unknown[0]!r}: {known}"
         raise UnknownName(msg)
-    return [Subject.of(found[k](), name=f"{module_name}:{attribute}:{k}") for k in keys]
+    return [loadable(found[k](), f"{module_name}:{attribute}:{k}") for k in keys]
 
 
 def _imported(module_name: str) -> Any:  # noqa: ANN401 - a module of the user's

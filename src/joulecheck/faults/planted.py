@@ -35,6 +35,8 @@ class FaultyModel:
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the model has
         """Everything that the fault does not touch."""
+        if "model" not in self.__dict__:  # a copy that is being made
+            raise AttributeError(name)
         return getattr(self.model, name)
 
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
@@ -164,7 +166,7 @@ def _far_term(model: LayeredModel, found: Estimate) -> str:
     return _terms_of(model, found, Layer.DRAM)[0]
 
 
-def _far_coefficient(model: LayeredModel) -> str:
+def far_coefficient(model: LayeredModel) -> str:
     """The first coefficient that moves a term of DRAM."""
     return next(
         name
@@ -220,7 +222,7 @@ def _int8_as_fp32(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate
 
 
 def _dead_coefficient(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    read = {name: f for name, f in scales.items() if name != _far_coefficient(model)}
+    read = {name: f for name, f in scales.items() if name != far_coefficient(model)}
     return _sound(model, cases, read)
 
 
@@ -228,7 +230,7 @@ def _leaking_coefficient(model: LayeredModel, cases: Cases, scales: Scales) -> E
     found = _sound(model, cases, scales)
     near = _terms_of(model, found, Layer.SCRATCHPAD)[0]
     before = found.energy_terms[near]
-    after = before * scales.get(_far_coefficient(model), 1.0)
+    after = before * scales.get(far_coefficient(model), 1.0)
     terms = {**found.energy_terms, near: after}
     return attrs.evolve(found, energy=found.energy + after - before, energy_terms=terms)
 
@@ -368,4 +370,5 @@ def inject(subject: Subject, fault: Fault) -> Subject:
     if not isinstance(subject.model, LayeredModel):
         msg = f"{subject.name} is no reference model: faults can be injected in those only"
         raise NotOffered(msg)
-    return Subject.of(fault.plant(subject.model), name=subject.name)
+    faulty = Subject.of(fault.plant(subject.model), name=subject.name)
+    return attrs.evolve(faulty, loadable=subject.loadable, fault=fault.name)

@@ -11,8 +11,8 @@ from typing import ClassVar, Final
 import numpy as np
 
 from joulecheck.case import Case, Cases
-from joulecheck.coefficient import Coefficient, Layer
-from joulecheck.errors import UnknownName, Unsupported, did_you_mean
+from joulecheck.coefficient import Coefficient, Layer, check_scale
+from joulecheck.errors import Unsupported
 from joulecheck.estimate import Estimate
 from joulecheck.knob import Knob, KnobKind
 from joulecheck.machine import Machine
@@ -40,13 +40,9 @@ class Coefficients:
 
         Raises:
             UnknownName: a scale names no coefficient.
+            InvalidScale: a factor is no finite number of at least 0.
         """
-        unknown = scales.keys() - declared.keys()
-        if unknown:
-            name = min(unknown)
-            known = did_you_mean(name, declared)
-            msg = f"no coefficient is called {name!r}: {known}"
-            raise UnknownName(msg)
+        check_scale(declared, scales)
         self._declared = declared
         self._scales = scales
 
@@ -207,6 +203,7 @@ class LayeredModel(ABC):
         Raises:
             Unsupported: the machine has no such precision, or the workload is totals.
             UnknownName: a scale names no coefficient.
+            InvalidScale: a factor is no finite number of at least 0.
         """
         self.require(case)
         return batch_of_one(self.estimate_batch, case, scale)
