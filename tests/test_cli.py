@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Final
 
 import attrs
 import pytest
@@ -280,6 +281,33 @@ class TestReplay:
         assert (done.returncode, json.loads(done.stdout)) == (0, [])
 
 
+class TestOperatingPoints:
+    """A machine at one of its operating points is a model in every command."""
+
+    POINT: Final = "reference:Jetson-Orin-AGX-CPU@30W"
+
+    def test_a_finding_at_one_is_stored_and_replayed(self, run: Run) -> None:
+        fault = ("--inject", "dropped-term")
+        done = run("fuzz", self.POINT, *fault, "--select", "CMP001", *FAST)
+
+        assert done.returncode == 1
+        assert f"CMP001 layers-sum-to-total  {self.POINT}" in done.stdout
+        again = run("replay", *fault, "--output-format", "json")
+        (replayed,) = json.loads(again.stdout)
+        assert (replayed["model"], replayed["outcome"]) == (self.POINT, "STILL FAILS")
+
+    def test_is_checked_like_any_model(self, run: Run) -> None:
+        done = run("adapter", "check", self.POINT, "--output-format", "json")
+
+        assert json.loads(done.stdout)[0]["model"] == self.POINT
+
+    def test_an_unknown_one_ends_with_those_that_exist(self, run: Run) -> None:
+        done = run("fuzz", "reference:Jetson-Orin-AGX-CPU@31W", *FAST)
+
+        assert done.returncode == 2
+        assert "no operating point '31W': it has 50W, 30W, 15W" in done.stderr
+
+
 class TestFindings:
     def test_what_is_exported_is_known_on_a_fresh_checkout(self, run: Run) -> None:
         arguments = ("fuzz", "mymodel:Forgetful", "--select", "CMP001", *FAST)
@@ -331,6 +359,11 @@ class TestListings:
         assert [model["name"] for model in listed] == [
             f"reference:{machine}" for machine in MACHINES
         ]
+
+    def test_models_shows_the_operating_points(self, run: Run) -> None:
+        done = run("models", "reference:Jetson-Orin-AGX-CPU")
+
+        assert "50W 30W 15W" in " ".join(done.stdout.split())
 
     def test_properties_can_be_selected(self, run: Run) -> None:
         listed = json.loads(

@@ -198,6 +198,11 @@ class TestParse:
 
         assert str(caught.value).startswith("machine file ")
 
+    @pytest.mark.parametrize("name", ["Google-TPU-v2", "../ranking", ""])
+    def test_an_unknown_machine_gets_a_suggestion(self, name: str) -> None:
+        with pytest.raises(UnknownName, match=r"(did you mean|known: )"):
+            load_machine(name)
+
     def test_a_coefficient_without_a_source_is_refused(self) -> None:
         text = text_of(I7)
         source = next(line for line in text.splitlines() if line.startswith("source = "))
@@ -268,9 +273,19 @@ class TestOperatingPoints:
                 {p: peak * rate for p, peak in machine.peak.items()}
             )
 
-    def test_an_unknown_point_gets_a_suggestion(self) -> None:
-        with pytest.raises(UnknownName, match=r"no operating point '30w': .*30W"):
+    def test_an_unknown_point_names_those_that_exist(self) -> None:
+        with pytest.raises(UnknownName, match=r"no operating point '30w': it has .*30W"):
             load_machine(f"{self.ORIN}@30w")
+
+    def test_the_family_knows_them_without_listing_them(self) -> None:
+        point = f"{self.ORIN}@30W"
+
+        assert point in MODELS
+        assert point in MODELS.variants()
+        assert point not in list(MODELS)
+        assert MODELS[point]().name == point
+        assert f"{self.ORIN}@31W" not in MODELS
+        assert "Apple-M1@30W" not in MODELS
 
 
 class TestMachine:

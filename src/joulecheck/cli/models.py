@@ -19,10 +19,11 @@ from joulecheck.reports.json_report import dumps
 @format_option
 @file_option
 def models(models: tuple[str, ...], output_format: str, output_file: Path | None) -> None:
-    """List models: their machine's class, energy model and precisions.
+    """List models: their machine's class, energy model, precisions, operating points.
 
     MODEL is FAMILY:PATTERN, such as 'reference:*TPU*', or MODULE:CLASS for a model of
-    your own. Without it, the reference models, or those of your pyproject.toml.
+    your own. Without it, the reference models, or those of your pyproject.toml. A
+    machine at one of its operating points is FAMILY:NAME@POINT, in every command.
     """
     described = [_described(model) for model in chosen_models(models)]
     if output_format == "json":
@@ -30,7 +31,7 @@ def models(models: tuple[str, ...], output_format: str, output_file: Path | None
         return
     with recorded(output_file) as console:
         table = Table(box=None, pad_edge=False)
-        for heading in ("model", "class", "energy model", "precisions"):
+        for heading in ("model", "class", "energy model", "precisions", "points"):
             table.add_column(heading, overflow="fold")
         for row in described:
             table.add_row(
@@ -38,6 +39,7 @@ def models(models: tuple[str, ...], output_format: str, output_file: Path | None
                 row["architecture"] or "-",
                 row["energy_model"],
                 " ".join(row["precisions"]),
+                " ".join(row["operating_points"]),
             )
         console.print(table)
 
@@ -48,6 +50,7 @@ def _described(model: Subject) -> dict[str, Any]:
         "architecture": model.machine.architecture,
         "energy_model": type(model.model).__name__,
         "precisions": [precision.name for precision in model.precisions],
+        "operating_points": list(model.machine.operating_points),
         "operators": sorted(model.operators),
         "coefficients": len(model.coefficients),
         "offers": sorted(offer.name.lower() for offer in model.offers),

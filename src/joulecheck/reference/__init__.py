@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Final
@@ -16,7 +16,7 @@ from joulecheck.reference.domain_flow import (
     KPUTileEnergyModel,
 )
 from joulecheck.reference.layered import LayeredModel
-from joulecheck.reference.machine_file import load_machine
+from joulecheck.reference.machine_file import MachineFile, load_machine
 from joulecheck.reference.spatial_partition import SpatialPartitionEnergyModel
 from joulecheck.reference.stored_program import StoredProgramEnergyModel
 from joulecheck.reference.systolic_array import (
@@ -38,6 +38,7 @@ __all__ = [
     "SystolicArrayEnergyModel",
     "TPUTileEnergyModel",
     "load_model",
+    "variant",
 ]
 
 ENERGY_MODELS: Final[Mapping[str, Callable[..., LayeredModel]]] = MappingProxyType(
@@ -109,17 +110,67 @@ MACHINES: Final = (
 
 
 def load_model(name: str) -> LayeredModel:
-    """The model of one machine, or of one at an operating point, as NAME@POINT.
+    """The model of one machine; NAME@SUFFIX is one of its variants.
 
     Raises:
         InvalidMachine: its file breaks a rule.
-        UnknownName: it has no such operating point.
+        UnknownName: there is no such machine, or it has no such variant.
     """
-    data = load_machine(name)
+    base, at, suffix = name.rpartition("@")
+    return variant(base, suffix) if at else _built(load_machine(name))
+
+
+def variant(name: str, suffix: str) -> LayeredModel:
+    """A machine in another form than its file states first: at an operating point.
+
+    Raises:
+        UnknownName: there is no such machine, or it has no such variant.
+    """
+    return _built(load_machine(f"{name}@{suffix}"))
+
+
+def _built(data: MachineFile) -> LayeredModel:
     return ENERGY_MODELS[data.architecture](data)
 
 
-MODELS: Final[Mapping[str, Callable[[], LayeredModel]]] = MappingProxyType(
-    {name: partial(load_model, name) for name in MACHINES}
-)
-"""The family `reference:` of the entry point."""
+class Machines(Mapping[str, Callable[[], LayeredModel]]):
+    """The family `reference:` of the entry point.
+
+    It lists every machine once and also knows each of its variants by name.
+    """
+
+    def __getitem__(self, name: str) -> Callable[[], LayeredModel]:
+        """What builds a machine, or a variant of one.
+
+        Raises:
+            KeyError: there is no such machine.
+            UnknownName: it has no such variant.
+        """
+        base = name.partition("@")[0]
+        if base not in MACHINES:
+            raise KeyError(name)
+        if base != name:
+            load_model(name)
+        return partial(load_model, name)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether it is a machine or a variant of one."""
+        try:
+            return isinstance(name, str) and self[name] is not None
+        except LookupError:
+            return False
+
+    def __iter__(self) -> Iterator[str]:
+        """The machines without their variants."""
+        return iter(MACHINES)
+
+    def __len__(self) -> int:
+        """How many machines there are."""
+        return len(MACHINES)
+
+    def variants(self) -> list[str]:
+        """Every machine at every of its operating points, as NAME@POINT."""
+        return [f"{name}@{p}" for name in self for p in load_machine(name).operating_points]
+
+
+MODELS: Final = Machines()

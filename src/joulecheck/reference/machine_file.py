@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any, Final
 
 import attrs
@@ -133,6 +134,7 @@ class MachineFile:
             idle_power=self.idle_power,
             quanta=self.quanta,
             sources=self.sources,
+            operating_points=tuple(self.operating_points),
         )
 
     def at(self, name: str) -> MachineFile:
@@ -142,7 +144,8 @@ class MachineFile:
             UnknownName: it has no such point.
         """
         if name not in self.operating_points:
-            known = did_you_mean(name, self.operating_points)
+            points = ", ".join(self.operating_points)
+            known = f"it has {points}" if points else "its file states one point only"
             msg = f"{self.name} has no operating point {name!r}: {known}"
             raise UnknownName(msg)
         point = self.operating_points[name]
@@ -179,15 +182,28 @@ def load_machine(name: str) -> MachineFile:
     """The machine file of that name, validated; NAME@POINT is one of its points.
 
     Raises:
-        UnknownName: it has no such point.
+        UnknownName: there is no such machine, or it has no such point.
         InvalidMachine: a key is missing, unknown or of the wrong type, the format is
             not the one that this version reads, or the figures contradict each other.
     """
-    base, at, point = name.partition("@")
+    base, at, point = name.rpartition("@")
     if at:
         return load_machine(base).at(point)
-    source = files("joulecheck.reference").joinpath("machines", f"{name}.toml")
+    if name not in machine_names():
+        msg = f"no machine file is called {name!r}: {did_you_mean(name, machine_names())}"
+        raise UnknownName(msg)
+    source = _folder().joinpath(f"{name}.toml")
     return parse_machine(source.read_text(encoding="utf-8"), name)
+
+
+@cache
+def machine_names() -> frozenset[str]:
+    """The machines that have a file."""
+    return frozenset(file.name.removesuffix(".toml") for file in _folder().iterdir())
+
+
+def _folder() -> Traversable:
+    return files("joulecheck.reference").joinpath("machines")
 
 
 def parse_machine(text: str, name: str) -> MachineFile:
