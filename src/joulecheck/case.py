@@ -1,7 +1,7 @@
 """Cases: the questions of a property, one at a time or as a batch of arrays.
 
 A plain `Case` is what a model is asked: a workload at a precision. The other kinds
-put two questions side by side, or one under perturbed coefficients.
+put two questions side by side, one under perturbed coefficients, or one to two models.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ class Question(NamedTuple):
     role: str
     case: Case
     scale: Mapping[str, float]
+    peer: str = ""
+    """The peer that it is put to; the model itself if empty."""
 
 
 @attrs.frozen
@@ -118,7 +120,24 @@ class PrecisionPair:
         )
 
 
-AnyCase = Case | ScaledCase | WorkloadPair | PrecisionPair
+@attrs.frozen
+class PeerCase:
+    """A case that is put to the model and to one of its peers."""
+
+    case: Case
+    peer: str
+    """The name of the peer."""
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """The case to the model, then to the peer."""
+        return (
+            Question("model", self.case, {}),
+            Question("peer", self.case, {}, peer=self.peer),
+        )
+
+
+AnyCase = Case | ScaledCase | WorkloadPair | PrecisionPair | PeerCase
 
 
 class Batch(Protocol):
@@ -318,7 +337,54 @@ class PrecisionPairs:
         return PrecisionPair(self.narrower[index], self.wider[index])
 
 
-def batch_of(case: AnyCase) -> Cases | ScaledCases | WorkloadPairs | PrecisionPairs:
+class PeerGroup(NamedTuple):
+    """The cases of a batch that are put to one peer."""
+
+    peer: str
+    rows: Ints
+    """Where they stand in the batch."""
+    cases: Cases
+
+
+@attrs.frozen(eq=False)
+class PeerCases:
+    """A batch of cases, each put to the model and to a peer, grouped by peer."""
+
+    groups: tuple[PeerGroup, ...]
+    item: Callable[[int], PeerCase]
+
+    @classmethod
+    def of(cls, cases: Sequence[PeerCase]) -> PeerCases:
+        """The batch of these cases."""
+        rows: dict[str, list[int]] = {}
+        for row, case in enumerate(cases):
+            rows.setdefault(case.peer, []).append(row)
+        groups = (
+            PeerGroup(peer, np.array(some), Cases.of([cases[row].case for row in some]))
+            for peer, some in rows.items()
+        )
+        return cls(tuple(groups), cases.__getitem__)
+
+    def __len__(self) -> int:
+        """How many cases."""
+        return sum(len(group.rows) for group in self.groups)
+
+    def __getitem__(self, index: int) -> PeerCase:
+        """The case of a row."""
+        return self.item(index)
+
+    def judged(self, judge: Callable[[str, Cases], Floats]) -> Floats:
+        """(n,) what `judge` says of each peer's cases, in the order of the batch."""
+        found = np.empty(len(self))
+        for peer, rows, cases in self.groups:
+            found[rows] = judge(peer, cases)
+        return found
+
+
+AnyBatch = Cases | ScaledCases | WorkloadPairs | PrecisionPairs | PeerCases
+
+
+def batch_of(case: AnyCase) -> AnyBatch:
     """The batch of one that holds `case`."""
     match case:
         case Case():
@@ -329,3 +395,5 @@ def batch_of(case: AnyCase) -> Cases | ScaledCases | WorkloadPairs | PrecisionPa
             return WorkloadPairs.of([case])
         case PrecisionPair():
             return PrecisionPairs.of([case])
+        case PeerCase():
+            return PeerCases.of([case])

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import fnmatch
 import numbers
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final, Never, Protocol, cast
 
@@ -18,7 +18,7 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from joulecheck.case import Case, Cases
+from joulecheck.case import Case, Cases, Question
 from joulecheck.coefficient import Coefficient, Layer
 from joulecheck.errors import InvalidModel, UnknownName, Unsupported, did_you_mean
 from joulecheck.estimate import Answers, Estimate
@@ -123,6 +123,8 @@ class Subject:
     """The largest dimensions that the model is asked about."""
     exemptions: Mapping[str, Exemption]
     offers: frozenset[Offer]
+    peers: Mapping[str, Callable[[], Subject]] = attrs.field(factory=dict)
+    """Other models that it can be compared with, by name; built when called for."""
     scalar: bool = False
     """Whether `ask` must go through `estimate` even where there is a batch path."""
     heartbeat: Callable[[int], None] = attrs.field(default=lambda _: None)
@@ -199,6 +201,29 @@ class Subject:
             return self._ask_each(cases, scales)
         except BaseException as error:  # noqa: BLE001 - the scalar path finds out which row
             return attrs.evolve(self._ask_each(cases, scales), batch_error=_named(error))
+
+    def answer(self, question: Question) -> Answers:
+        """The answer to one question of a case, on the scalar path.
+
+        Raises:
+            UnknownName: it is put to a peer that the model does not have.
+        """
+        asked = self.peer(question.peer) if question.peer else self
+        scales = {name: np.array([factor]) for name, factor in question.scale.items()}
+        return asked.one_by_one.ask(Cases.of([question.case]), scales)
+
+    def peer(self, name: str) -> Subject:
+        """One of its peers, asked through the same path.
+
+        Raises:
+            UnknownName: it has no such peer.
+        """
+        if name not in self.peers:
+            known = did_you_mean(name, self.peers)
+            msg = f"{self.name} has no peer called {name!r} to compare it with: {known}"
+            raise UnknownName(msg)
+        found = self.peers[name]()
+        return attrs.evolve(found, scalar=self.scalar, heartbeat=self.heartbeat)
 
     def _ask_each(self, cases: Cases, scales: Scales) -> Answers:
         estimates: list[Estimate] = []
@@ -477,6 +502,37 @@ def family(prefix: str) -> Family:
     return cast("Family", _entries()[prefix].load())
 
 
+@attrs.frozen
+class Peers(Mapping[str, Callable[[], Subject]]):
+    """The other models of a registered family, by the names that a user writes.
+
+    It lists those that the family lists, and knows whatever the family knows.
+    """
+
+    prefix: str
+    own: str
+    """The name, within the family, of the model whose peers they are."""
+
+    def __getitem__(self, name: str) -> Callable[[], Subject]:
+        """What gives the peer of that name.
+
+        Raises:
+            KeyError: there is none.
+        """
+        prefix, _, rest = name.partition(":")
+        if prefix != self.prefix or rest == self.own or rest not in family(prefix):
+            raise KeyError(name)
+        return partial(registered, prefix, rest)
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of those that the family lists, in its order."""
+        return (f"{self.prefix}:{n}" for n in family(self.prefix) if n != self.own)
+
+    def __len__(self) -> int:
+        """How many of them there are."""
+        return sum(1 for _ in self)
+
+
 _WILD: Final = frozenset("*?[")
 """What makes a name a shell pattern."""
 
@@ -494,7 +550,8 @@ def registered(prefix: str, name: str) -> Subject:
     except KeyError:
         msg = f"{prefix} has no model {name!r}: {did_you_mean(name, models)}"
         raise UnknownName(msg) from None
-    return Subject.of(factory(), name=f"{prefix}:{name}")
+    subject = Subject.of(factory(), name=f"{prefix}:{name}")
+    return attrs.evolve(subject, peers=Peers(prefix, name))
 
 
 def matching(prefix: str, pattern: str) -> list[Subject]:

@@ -2,30 +2,40 @@
 
 from joulecheck_strategies.for_model import (
     growths,
+    peer_cases,
     perturbations,
     precision_pairs,
+    regular_peer_cases,
     repetitions,
     uniform_scales,
     workloads,
 )
 from joulecheck_strategies.growth import GrowthSpace
+from joulecheck_strategies.peers import PeerSpace
 from joulecheck_strategies.perturbations import PerturbationSpace, UniformScaleSpace
 from joulecheck_strategies.precision_pairs import PrecisionPairSpace
+from joulecheck_strategies.regular import Range, RegularSpace, Sizes
 from joulecheck_strategies.repetition import RepetitionSpace
 from joulecheck_strategies.totals import TotalsSpace
 from joulecheck_strategies.workload_space import WorkloadSpace
 
 __all__ = [
     "GrowthSpace",
+    "PeerSpace",
     "PerturbationSpace",
     "PrecisionPairSpace",
+    "Range",
+    "RegularSpace",
     "RepetitionSpace",
+    "Sizes",
     "TotalsSpace",
     "UniformScaleSpace",
     "WorkloadSpace",
     "growths",
+    "peer_cases",
     "perturbations",
     "precision_pairs",
+    "regular_peer_cases",
     "repetitions",
     "uniform_scales",
     "workloads",

@@ -366,10 +366,13 @@ def fault_named(name: str) -> Fault:
 def inject(subject: Subject, fault: Fault) -> Subject:
     """The same reference model with a fault in it, under the same name.
 
+    Its peers are sound.
+
     Raises:
         NotOffered: the model is no reference model.
     """
     if not isinstance(subject.model, LayeredModel):
         msg = f"{subject.name} is no reference model: faults can be injected in those only"
         raise NotOffered(msg)
-    return Subject.of(fault.plant(subject.model), name=subject.name)
+    faulty = Subject.of(fault.plant(subject.model), name=subject.name)
+    return attrs.evolve(faulty, peers=subject.peers)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from joulecheck.case import AnyCase, Case, PrecisionPair, ScaledCase, WorkloadPair
+from joulecheck.case import (
+    AnyCase,
+    Case,
+    PeerCase,
+    PrecisionPair,
+    ScaledCase,
+    WorkloadPair,
+)
 from joulecheck.corpus import Finding
 from joulecheck.counterexample import Counterexample, Minimality, Numbers
 from joulecheck.errors import UnknownName
@@ -38,6 +45,8 @@ def case_lines(case: AnyCase) -> list[Line]:
         case PrecisionPair():
             wider = f"{case.narrower.precision.name} against {case.wider.precision.name}"
             return [*_workload_lines("minimal", case.narrower), ("widths", wider)]
+        case PeerCase():
+            return [*_workload_lines("minimal", case.case), ("peer", case.peer)]
 
 
 def _summary(scale: Mapping[str, float]) -> dict[str, float]:
