@@ -22,6 +22,15 @@ from joulecheck_properties.monotonicity.latency_grows_with_work import (
     LatencyGrowsWithWork,
 )
 from joulecheck_properties.monotonicity.nothing_negative import NothingNegative
+from joulecheck_properties.order.later_generation_never_slower import (
+    LaterGenerationNeverSlower,
+)
+from joulecheck_properties.order.resource_inclusion_never_slower import (
+    ResourceInclusionNeverSlower,
+)
+from joulecheck_properties.order.strictly_faster_where_bound import (
+    StrictlyFasterWhereBound,
+)
 from joulecheck_properties.precision.int8_below_fp32 import Int8BelowFp32
 from joulecheck_properties.precision.narrower_costs_no_more import NarrowerCostsNoMore
 from joulecheck_properties.robustness.valid_input_gets_numbers import (
@@ -47,6 +56,9 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     EnergyGrowsWithWork(),  # MON002
     LatencyGrowsWithWork(),  # MON003
     EnergyGrowsWithRepetition(),  # MON004
+    ResourceInclusionNeverSlower(),  # ORD001
+    StrictlyFasterWhereBound(),  # ORD002
+    LaterGenerationNeverSlower(),  # ORD003
     NarrowerCostsNoMore(),  # PRC001
     Int8BelowFp32(),  # PRC002
     ValidInputGetsNumbers(),  # ROB001

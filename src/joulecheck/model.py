@@ -94,6 +94,8 @@ class Offer(Enum):
     PEAK = "declare machine = Machine(name=..., peak={Precision: op/s})"
     BANDWIDTH = "declare machine = Machine(name=..., memories={name: Memory(...)})"
     BATCH = "define estimate_batch(cases, scales)"
+    RESOURCES = "declare machine = Machine(name=..., resources=Resources(...))"
+    PEERS = "be one of several models, of a family or named together"
 
 
 _TINY: Final[dict[str, Workload]] = {
@@ -201,6 +203,11 @@ class Subject:
             return self._ask_each(cases, scales)
         except BaseException as error:  # noqa: BLE001 - the scalar path finds out which row
             return attrs.evolve(self._ask_each(cases, scales), batch_error=_named(error))
+
+    def beside(self, peers: Mapping[str, Callable[[], Subject]]) -> Subject:
+        """The same model, to be compared with these."""
+        offers = self.offers | {Offer.PEERS} if peers else self.offers - {Offer.PEERS}
+        return attrs.evolve(self, peers=peers, offers=offers)
 
     def answer(self, question: Question) -> Answers:
         """The answer to one question of a case, on the scalar path.
@@ -365,6 +372,7 @@ def _offers(  # noqa: PLR0913 - one argument a declared attribute
         Offer.PEAK: bool(machine.peak),
         Offer.BANDWIDTH: any(m.bandwidth and m.homes for m in memories),
         Offer.BATCH: callable(getattr(model, "estimate_batch", None)),
+        Offer.RESOURCES: machine.resources is not None,
     }
     return frozenset(offer for offer, is_there in present.items() if is_there)
 
@@ -551,7 +559,7 @@ def registered(prefix: str, name: str) -> Subject:
         msg = f"{prefix} has no model {name!r}: {did_you_mean(name, models)}"
         raise UnknownName(msg) from None
     subject = Subject.of(factory(), name=f"{prefix}:{name}")
-    return attrs.evolve(subject, peers=Peers(prefix, name))
+    return subject.beside(Peers(prefix, name))
 
 
 def matching(prefix: str, pattern: str) -> list[Subject]:

@@ -43,6 +43,8 @@ FAMILIES: Final = {
     "BND": "physical bounds",
     "DET": "determinism",
     "ROB": "robustness",
+    "ORD": "order within a class",
+    "RNK": "ranking across classes",
 }
 
 

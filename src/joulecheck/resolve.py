@@ -50,7 +50,7 @@ def _loaded(ref: ModelRef) -> Subject:
         (subject,) = _own_models(ref.name)
     beside = {other: ModelRef(other).load for other in ref.peers}
     if beside:
-        subject = attrs.evolve(subject, peers={**subject.peers, **beside})
+        subject = subject.beside({**subject.peers, **beside})
     return subject if ref.fault is None else inject(subject, fault_named(ref.fault))
 
 
@@ -72,7 +72,7 @@ def as_peers(models: Iterable[Subject]) -> list[Subject]:
     named = list(models)
     beside = [_own_beside(model, named) for model in named]
     return [
-        attrs.evolve(model, peers={**model.peers, **others}) if others else model
+        model.beside({**model.peers, **others}) if others else model
         for model, others in zip(named, beside, strict=True)
     ]
 
@@ -153,8 +153,7 @@ def _own_models(name: str) -> list[Subject]:
     names = {k: f"{module_name}:{attribute}:{k}" for k in found}
     loaders = {k: partial(_built, found[k], name) for k, name in names.items()}
     return [
-        attrs.evolve(loaders[k](), peers={names[o]: loaders[o] for o in found if o != k})
-        for k in keys
+        loaders[k]().beside({names[o]: loaders[o] for o in found if o != k}) for k in keys
     ]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Layer
-from joulecheck.errors import NotOffered, UnknownName, did_you_mean
+from joulecheck.errors import NotOffered
 from joulecheck.estimate import Estimate, total
 from joulecheck.model import UNSCALED, Scale, Scales, Subject
 from joulecheck.reference.layered import LayeredModel, batch_of_one
@@ -235,7 +235,8 @@ def _hidden_constant(model: LayeredModel, cases: Cases, scales: Scales) -> Estim
     )
 
 
-def _compute_time(model: LayeredModel, found: Arrays) -> Floats:
+def compute_time(model: LayeredModel, found: Arrays) -> Floats:
+    """(cases,) the longest time that is neither a memory's nor the launch."""
     others = {*model.machine.memories, "launch"}
     times = [time for name, time in found.latency_terms.items() if name not in others]
     longest: Floats = np.maximum.reduce(times)
@@ -244,12 +245,12 @@ def _compute_time(model: LayeredModel, found: Arrays) -> Floats:
 
 def _macs_as_ops(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     found = _sound(model, cases, scales)
-    return attrs.evolve(found, latency=_compute_time(model, found) / 2)
+    return attrs.evolve(found, latency=compute_time(model, found) / 2)
 
 
 def _compute_only(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     found = _sound(model, cases, scales)
-    return attrs.evolve(found, latency=_compute_time(model, found))
+    return attrs.evolve(found, latency=compute_time(model, found))
 
 
 def _unpaid_inputs(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
@@ -348,19 +349,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
         ),
     )
 }
-"""Every named fault, by name."""
-
-
-def fault_named(name: str) -> Fault:
-    """One named fault.
-
-    Raises:
-        UnknownName: there is none of that name.
-    """
-    if name not in FAULTS:
-        msg = f"no fault is called {name!r}: {did_you_mean(name, FAULTS)}"
-        raise UnknownName(msg)
-    return FAULTS[name]
+"""The faults of this module, by name."""
 
 
 def inject(subject: Subject, fault: Fault) -> Subject:
@@ -375,4 +364,4 @@ def inject(subject: Subject, fault: Fault) -> Subject:
         msg = f"{subject.name} is no reference model: faults can be injected in those only"
         raise NotOffered(msg)
     faulty = Subject.of(fault.plant(subject.model), name=subject.name)
-    return attrs.evolve(faulty, peers=subject.peers)
+    return faulty.beside(subject.peers)

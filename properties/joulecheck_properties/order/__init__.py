@@ -1,0 +1,1 @@
+"""Order within a class: more of everything is never slower."""
