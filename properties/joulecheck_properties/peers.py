@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Final
 
 import numpy as np
@@ -55,7 +55,11 @@ def everyone(model: Subject) -> Iterator[Subject]:
 
 
 def with_precisions(
-    model: Subject, peers: Iterable[Subject], reason: str
+    model: Subject,
+    peers: Iterable[Subject],
+    reason: str,
+    *,
+    among: Container[Precision] = frozenset(Precision),
 ) -> tuple[tuple[str, Precision], ...]:
     """Each of the peers at each precision that both have.
 
@@ -63,6 +67,7 @@ def with_precisions(
         model: the model.
         peers: those that a law is about.
         reason: why there may be none.
+        among: the precisions that a law is about.
 
     Raises:
         NotOffered: there is none.
@@ -71,7 +76,7 @@ def with_precisions(
         (peer.name, precision)
         for peer in peers
         for precision in model.precisions
-        if precision in peer.precisions
+        if precision in peer.precisions and precision in among
     )
     if not found:
         raise NotOffered(reason)

@@ -49,10 +49,10 @@ class StrictlyFasterWhereBound(Property):
         execution decides its time.
 
     Planted bug:
-        timer-tick: latency is counted in ticks of 100 ms.
+        throttled: latency is that of another operating point.
 
     Shrinks to:
-        TODO
+        The GEMM of one row and so many columns that it takes 1 % of the launch.
     """
 
     id: ClassVar = "ORD002"
@@ -61,9 +61,9 @@ class StrictlyFasterWhereBound(Property):
         {Offer.LATENCY, Offer.LATENCY_TERMS, Offer.RESOURCES, Offer.PEERS}
     )
     planted: ClassVar = Planted(
-        fault="timer-tick",
-        model="reference:Jetson-Orin-NX-16GB",
-        shrinks_to=PeerCase(Case(Gemm(m=1, n=1, k=1)), "reference:Jetson-Orin-Nano-8GB"),
+        fault="throttled",
+        model="reference:Google-TPU-Edge-Pro",
+        shrinks_to=PeerCase(Case(Gemm(m=1, n=1, k=1)), "reference:Google-TPU-Edge-Pro@15W"),
     )
 
     def space(self, model: Subject) -> CaseSpace:
