@@ -52,7 +52,7 @@ class StrictlyFasterWhereBound(Property):
         throttled: latency is that of another operating point.
 
     Shrinks to:
-        The GEMM of one row and so many columns that it takes 1 % of the launch.
+        The GEMM of one MAC.
     """
 
     id: ClassVar = "ORD002"

@@ -12,7 +12,7 @@ from joulecheck.model import Offer, Subject
 from joulecheck.property import Planted, Property
 from joulecheck.reference.ranking import compared
 from joulecheck.space import CaseSpace
-from joulecheck.workload import Gemm
+from joulecheck.workload import Gemm, Precision
 from joulecheck.workload.columns import GEMM, PRECISIONS, Bools, Floats
 from joulecheck_properties.margins import at_most
 from joulecheck_properties.peers import LARGE, advantage, named, with_precisions
@@ -53,7 +53,7 @@ class LargerMachineIsFaster(Property):
         idle-units: three of four units get no work.
 
     Shrinks to:
-        TODO
+        The least GEMM of the domain, at INT8 against Jetson Thor.
     """
 
     id: ClassVar = "RNK003"
@@ -63,7 +63,8 @@ class LargerMachineIsFaster(Property):
         fault="idle-units",
         model="reference:H100-PCIe-80GB",
         shrinks_to=PeerCase(
-            Case(Gemm(m=4096, n=4096, k=1024)), "reference:Jetson-Thor-128GB"
+            Case(Gemm(m=4096, n=4096, k=1024), Precision.INT8),
+            "reference:Jetson-Thor-128GB",
         ),
     )
 

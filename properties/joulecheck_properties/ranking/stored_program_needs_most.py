@@ -51,7 +51,7 @@ class StoredProgramNeedsMost(Property):
         milliwatts: static power is read in the wrong unit.
 
     Shrinks to:
-        TODO
+        The least GEMM of the domain.
     """
 
     id: ClassVar = "RNK002"

@@ -52,9 +52,7 @@ def _milliwatts(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
 
 RATE_FAULTS: Final = (
     Fault("serial-launch", "each unit is launched after the one before it", _serial_launch),
-    Fault(
-        "throttled", "latency is that of the last operating point in the file", _throttled
-    ),
+    Fault("throttled", "latency is that of another operating point", _throttled),
     Fault("idle-units", "three of four units get no work", _idle_units),
     Fault("milliwatts", "static power is a thousand times what it is", _milliwatts),
 )
