@@ -12,6 +12,8 @@ from joulecheck.case import (
     AnyCase,
     Case,
     Cases,
+    PeerCase,
+    PeerCases,
     PrecisionPair,
     PrecisionPairs,
     ScaledCase,
@@ -36,8 +38,10 @@ from joulecheck.workload import (
 from joulecheck.workload.columns import PRECISIONS
 from joulecheck_strategies import (
     GrowthSpace,
+    PeerSpace,
     PerturbationSpace,
     PrecisionPairSpace,
+    RegularSpace,
     TotalsSpace,
     UniformScaleSpace,
     WorkloadSpace,
@@ -53,6 +57,8 @@ SPACES: dict[str, st.SearchStrategy[Any]] = {
     "perturbation": PerturbationSpace(WORKLOADS, COEFFICIENTS).strategy(),
     "uniform scale": UniformScaleSpace(WORKLOADS, COEFFICIENTS).strategy(),
     "precision pair": PrecisionPairSpace(WORKLOADS, PAIRS).strategy(),
+    "regular": RegularSpace().strategy(),
+    "peers": PeerSpace(WORKLOADS, (("a:b", Precision.INT8),)).strategy(),
 }
 
 SMALL = Case(Gemm(m=2, n=3, k=5), Precision.FP16)
@@ -75,6 +81,7 @@ EACH_KIND: dict[str, AnyCase] = {
     "scaled": ScaledCase(SMALL, {"mac_energy": 1 + 1e-6, "dram_energy": 0.9}),
     "growth": WorkloadPair(SMALL, LARGE, "0.m"),
     "precision": PrecisionPair(Case(SMALL.workload, Precision.FP8_E4M3), SMALL),
+    "peer": PeerCase(SMALL, "family:other"),
 }
 
 each_kind = pytest.mark.parametrize("case", EACH_KIND.values(), ids=EACH_KIND)
@@ -160,6 +167,7 @@ class TestQuestions:
             ("scaled", ["nominal", "scaled"]),
             ("growth", ["smaller", "larger"]),
             ("precision", ["narrower", "wider"]),
+            ("peer", ["model", "peer"]),
         ],
     )
     def test_each_kind_names_their_roles(self, kind: str, roles: list[str]) -> None:
@@ -171,6 +179,12 @@ class TestQuestions:
         assert nominal.case == scaled.case == SMALL
         assert nominal.scale == {}
         assert scaled.scale == {"mac_energy": 1 + 1e-6, "dram_energy": 0.9}
+
+    def test_only_the_peers_is_put_to_a_peer(self) -> None:
+        asked = {kind: [q.peer for q in case.questions] for kind, case in EACH_KIND.items()}
+
+        assert asked.pop("peer") == ["", "family:other"]
+        assert {name for names in asked.values() for name in names} == {""}
 
 
 class TestBatchOfOne:
@@ -184,10 +198,10 @@ class TestBatchOfOne:
         assert batch[0] == case
 
     def test_has_the_kind_of_the_case(self) -> None:
-        kinds = ("gemm", "scaled", "growth", "precision")
+        kinds = ("gemm", "scaled", "growth", "precision", "peer")
         found = [type(batch_of(EACH_KIND[kind])) for kind in kinds]
 
-        assert found == [Cases, ScaledCases, WorkloadPairs, PrecisionPairs]
+        assert found == [Cases, ScaledCases, WorkloadPairs, PrecisionPairs, PeerCases]
 
 
 class TestCases:
@@ -233,3 +247,28 @@ class TestScaledCases:
 
         assert found == {"a": [2.0, 1.0], "b": [1.0, 0.5]}
         assert [batch[0], batch[1]] == cases
+
+
+class TestPeerCases:
+    """A batch that is put to several peers."""
+
+    CASES = (PeerCase(SMALL, "a"), PeerCase(LARGE, "b"), PeerCase(LARGE, "a"))
+
+    def test_groups_the_cases_by_peer(self) -> None:
+        batch = PeerCases.of(self.CASES)
+        found = {peer: (rows.tolist(), list(cases)) for peer, rows, cases in batch.groups}
+
+        assert found == {"a": ([0, 2], [SMALL, LARGE]), "b": ([1], [LARGE])}
+
+    def test_keeps_their_order(self) -> None:
+        batch = PeerCases.of(self.CASES)
+
+        assert len(batch) == 3
+        assert [batch[index] for index in range(3)] == list(self.CASES)
+
+    def test_puts_judgements_back_in_order(self) -> None:
+        batch = PeerCases.of(self.CASES)
+
+        found = batch.judged(lambda peer, cases: cases.ops + (0 if peer == "a" else 0.5))
+
+        assert found.tolist() == [SMALL.ops, LARGE.ops + 0.5, LARGE.ops]
