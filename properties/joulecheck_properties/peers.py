@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 import numpy as np
 
 from joulecheck.errors import NotOffered
 from joulecheck.machine import Machine
-from joulecheck.model import Subject
+from joulecheck.model import Offer, Subject
 from joulecheck.workload import Precision
 from joulecheck_strategies import Sizes
 
@@ -59,7 +59,8 @@ def with_precisions(
     peers: Iterable[Subject],
     reason: str,
     *,
-    among: Container[Precision] = frozenset(Precision),
+    offering: Collection[Offer],
+    among: Collection[Precision] = frozenset(Precision),
 ) -> tuple[tuple[str, Precision], ...]:
     """Each of the peers at each precision that both have.
 
@@ -67,14 +68,18 @@ def with_precisions(
         model: the model.
         peers: those that a law is about.
         reason: why there may be none.
+        offering: what a law needs of a peer, but for peers; those that do not offer it
+            are left out.
         among: the precisions that a law is about.
 
     Raises:
         NotOffered: there is none.
     """
+    needed = set(offering) - {Offer.PEERS}
     found = tuple(
         (peer.name, precision)
         for peer in peers
+        if peer.offers.issuperset(needed)
         for precision in model.precisions
         if precision in peer.precisions and precision in among
     )

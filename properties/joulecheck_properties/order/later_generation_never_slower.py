@@ -63,7 +63,7 @@ class LaterGenerationNeverSlower(Property):
         """Large GEMMs and convolutions, against the machines that it replaces."""
         before = named(model, model.machine.successor_of)
         reason = "its machine declares no predecessor among its peers (successor_of)"
-        pairs = with_precisions(model, before, reason)
+        pairs = with_precisions(model, before, reason, offering={Offer.LATENCY})
         return regular_peer_cases(model, pairs, forms=("gemm", "convolution"), sizes=LARGE)
 
     def margin(self, model: Subject, cases: PeerCases) -> Floats:

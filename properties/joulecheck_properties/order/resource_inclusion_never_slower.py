@@ -63,7 +63,8 @@ class ResourceInclusionNeverSlower(Property):
         """All workloads, against each peer that the machine includes."""
         included = (peer for peer in everyone(model) if includes(model, peer))
         reason = "the machine of none of its peers is included in its own"
-        return peer_cases(model, with_precisions(model, included, reason))
+        pairs = with_precisions(model, included, reason, offering={Offer.LATENCY})
+        return peer_cases(model, pairs)
 
     def margin(self, model: Subject, cases: PeerCases) -> Floats:
         """How far its latency stays below that of the included machine."""

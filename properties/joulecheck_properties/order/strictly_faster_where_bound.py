@@ -57,9 +57,7 @@ class StrictlyFasterWhereBound(Property):
 
     id: ClassVar = "ORD002"
     name: ClassVar = "strictly-faster-where-bound"
-    needs: ClassVar = frozenset(
-        {Offer.LATENCY, Offer.LATENCY_TERMS, Offer.RESOURCES, Offer.PEERS}
-    )
+    needs: ClassVar = frozenset({Offer.LATENCY, Offer.RESOURCES, Offer.PEERS})
     planted: ClassVar = Planted(
         fault="throttled",
         model="reference:Google-TPU-Edge-Pro",
@@ -70,7 +68,8 @@ class StrictlyFasterWhereBound(Property):
         """All workloads, against each included peer than which it has higher rates."""
         slower = (peer for peer in everyone(model) if _higher(model, peer))
         reason = "no peer's machine is included in its own with a lower rate"
-        return peer_cases(model, with_precisions(model, slower, reason))
+        needed = {Offer.LATENCY, Offer.LATENCY_TERMS}
+        return peer_cases(model, with_precisions(model, slower, reason, offering=needed))
 
     def margin(self, model: Subject, cases: PeerCases) -> Floats:
         """How far its latency stays below, beyond rounding."""

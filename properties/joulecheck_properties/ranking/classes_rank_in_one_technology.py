@@ -87,7 +87,7 @@ class ClassesRankInOneTechnology(Property):
         following = RANKED[RANKED.index(own) + 1 :][:1] if own in RANKED else ()
         ranked = named(model, following if family == FAMILY else ())
         reason = f"it is none of the archetypes {', '.join(RANKED[:-1])}"
-        pairs = with_precisions(model, ranked, reason)
+        pairs = with_precisions(model, ranked, reason, offering=self.needs)
         return regular_peer_cases(model, pairs, sizes=DENSE)
 
     def margin(self, model: Subject, cases: PeerCases) -> Floats:

@@ -70,7 +70,9 @@ class KnownDisagreementsPersist(Property):
         listed = _listed(model)
         peers = (model.peer(name) for name in listed if name in model.peers)
         reason = "no known disagreement names it first"
-        pairs = with_precisions(model, peers, reason, among={Precision.INT8})
+        pairs = with_precisions(
+            model, peers, reason, offering=self.needs, among={Precision.INT8}
+        )
         m, n, k = np.min([one.least for one in listed.values()], axis=0).tolist()
         sizes = Sizes(m=(m, MOST), n=(n, MOST), k=(k, MOST))
         return regular_peer_cases(model, pairs, forms=("gemm",), sizes=sizes)

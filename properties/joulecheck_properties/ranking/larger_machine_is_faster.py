@@ -72,9 +72,8 @@ class LargerMachineIsFaster(Property):
         """Large regular workloads, against each part that has half of all."""
         smaller = (peer for peer in _comparable(model) if any(_twice(model, peer)))
         reason = "it is twice no part of another tier of its class, and no such array"
-        return regular_peer_cases(
-            model, with_precisions(model, smaller, reason), sizes=LARGE
-        )
+        pairs = with_precisions(model, smaller, reason, offering={Offer.LATENCY})
+        return regular_peer_cases(model, pairs, sizes=LARGE)
 
     def margin(self, model: Subject, cases: PeerCases) -> Floats:
         """How far its latency stays below that of the smaller part."""

@@ -73,7 +73,9 @@ class StoredProgramNeedsMost(Property):
         is_one = model.name.partition(":")[2] in ranked
         cpu = named(model, [at_power(last.machine)] if is_one else [])
         reason = f"it stands for no class at {POINT_WATT:g} W"
-        pairs = with_precisions(model, cpu, reason, among={Precision.INT8})
+        pairs = with_precisions(
+            model, cpu, reason, offering=self.needs, among={Precision.INT8}
+        )
         return regular_peer_cases(model, pairs, sizes=LONG)
 
     def margin(self, model: Subject, cases: PeerCases) -> Floats:
