@@ -7,6 +7,7 @@ tests, and the command `joulecheck` the one for campaigns.
 from joulecheck.case import (
     Case,
     Cases,
+    PeerCase,
     PrecisionPair,
     ScaledCase,
     WorkloadPair,
@@ -14,7 +15,7 @@ from joulecheck.case import (
 from joulecheck.coefficient import Coefficient, Layer, Provenance
 from joulecheck.errors import InvalidWorkload, JoulecheckError, Unsupported
 from joulecheck.estimate import Estimate
-from joulecheck.machine import Machine, Memory
+from joulecheck.machine import Machine, Memory, Resources
 from joulecheck.model import Exemption, Model
 from joulecheck.property import Planted, Property, Violated
 from joulecheck.space import Bounds
@@ -47,11 +48,13 @@ __all__ = [
     "Memory",
     "Model",
     "Node",
+    "PeerCase",
     "Planted",
     "Precision",
     "PrecisionPair",
     "Property",
     "Provenance",
+    "Resources",
     "ScaledCase",
     "Subgraph",
     "Totals",

@@ -32,9 +32,8 @@ class LargerMachineIsFaster(Property):
 
     Rationale:
         What a data centre is for, and an array. Without the condition neither is true:
-        `joulecheck rank` counts 107 of 1024 comparisons in which an edge part is
-        faster, nearly all of them NPUs with more peak than the server they are compared
-        with.
+        in most of the comparisons of `joulecheck rank` in which an edge part is faster,
+        it is an NPU with more peak than the server.
 
     Domain:
         Tiers of `ranking.toml`; GEMMs with M and N of 4096 and more and K of 1024 and
