@@ -10,7 +10,7 @@ import pytest
 
 from joulecheck.coefficient import Provenance
 from joulecheck.errors import InvalidMachine, UnknownName
-from joulecheck.reference import ENERGY_MODELS, MACHINES, MODELS, load_model
+from joulecheck.reference import CLASSES, MACHINES, MODELS, build_model, load_model
 from joulecheck.reference.machine_file import MachineFile, load_machine, parse_machine
 from joulecheck.reference.stored_program import LEVELS
 from joulecheck.workload import Precision
@@ -52,7 +52,7 @@ class TestShippedFiles:
     def test_has_a_model_of_its_architecture(self, machine: MachineFile) -> None:
         model = load_model(machine.name)
 
-        assert type(model) is ENERGY_MODELS[machine.architecture]
+        assert type(model) is CLASSES[machine.architecture].runs
         assert model.coefficients.keys() == machine.coefficients.keys()
 
     def test_has_a_source_for_every_coefficient(self, machine: MachineFile) -> None:
@@ -215,6 +215,12 @@ class TestParse:
 
         with pytest.raises(InvalidMachine, match="GUESSED"):
             parse_machine(text, I7)
+
+    def test_an_unknown_class_gets_a_suggestion(self) -> None:
+        found = parse_machine(changed("STORED_PROGRAM", "STORED_PROGRAMME"), I7)
+
+        with pytest.raises(InvalidMachine, match="did you mean STORED_PROGRAM"):
+            build_model(found)
 
     def test_peaks_may_be_off_by_two_percent(self) -> None:
         found = parse_machine(changed("FP32 = 9.216e11", "FP32 = 9.3e11"), I7)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from types import MappingProxyType
 from typing import Final
 
+from joulecheck.errors import InvalidMachine, did_you_mean
 from joulecheck.reference.adaptive_datapath import AdaptiveDatapathEnergyModel
+from joulecheck.reference.classes import CLASSES
+from joulecheck.reference.closure import check_closure
 from joulecheck.reference.data_flow_machine import DataFlowMachineEnergyModel
 from joulecheck.reference.data_parallel import DataParallelEnergyModel
 from joulecheck.reference.domain_flow import (
@@ -25,6 +27,7 @@ from joulecheck.reference.systolic_array import (
 )
 
 __all__ = [
+    "CLASSES",
     "MACHINES",
     "MODELS",
     "AdaptiveDatapathEnergyModel",
@@ -37,25 +40,10 @@ __all__ = [
     "StoredProgramEnergyModel",
     "SystolicArrayEnergyModel",
     "TPUTileEnergyModel",
+    "build_model",
     "load_model",
     "variant",
 ]
-
-ENERGY_MODELS: Final[Mapping[str, Callable[..., LayeredModel]]] = MappingProxyType(
-    {
-        "DATA_PARALLEL": DataParallelEnergyModel,
-        "ADAPTIVE_DATAPATH": AdaptiveDatapathEnergyModel,
-        "DATA_FLOW_MACHINE": DataFlowMachineEnergyModel,
-        "DOMAIN_FLOW": KPUTileEnergyAdapter,
-        "SPATIAL_PARTITION": SpatialPartitionEnergyModel,
-        "STORED_PROGRAM": StoredProgramEnergyModel,
-        "SYSTOLIC_ARRAY": SystolicArrayEnergyModel,
-    }
-)
-"""The energy model that the machines of each architecture class run under.
-
-All domain-flow machines are KPUs, so theirs is the one that lays out whole tiles.
-"""
 
 MACHINES: Final = (
     "Intel-i7-12700K",
@@ -117,20 +105,36 @@ def load_model(name: str) -> LayeredModel:
         UnknownName: there is no such machine, or it has no such variant.
     """
     base, at, suffix = name.rpartition("@")
-    return variant(base, suffix) if at else _built(load_machine(name))
+    return variant(base, suffix) if at else build_model(load_machine(name))
 
 
 def variant(name: str, suffix: str) -> LayeredModel:
     """A machine in another form than its file states first: at an operating point.
 
     Raises:
+        InvalidMachine: its file breaks a rule.
         UnknownName: there is no such machine, or it has no such variant.
     """
-    return _built(load_machine(f"{name}@{suffix}"))
+    return build_model(load_machine(f"{name}@{suffix}"))
 
 
-def _built(data: MachineFile) -> LayeredModel:
-    return ENERGY_MODELS[data.architecture](data)
+def build_model(data: MachineFile) -> LayeredModel:
+    """The model of a machine, which closes in power at each of its operating points.
+
+    Raises:
+        InvalidMachine: it can draw more than its thermal design power, or states an
+            architecture class that does not exist.
+    """
+    if data.architecture not in CLASSES:
+        known = did_you_mean(data.architecture, CLASSES)
+        msg = f"machine file {data.name}: no class {data.architecture!r}: {known}"
+        raise InvalidMachine(msg)
+    build = CLASSES[data.architecture].runs
+    for point in map(data.at, data.operating_points):
+        check_closure(build(point))
+    model = build(data)
+    check_closure(model)
+    return model
 
 
 class Machines(Mapping[str, Callable[[], LayeredModel]]):

@@ -6,7 +6,6 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from typing import Any, Final
 
 import attrs
@@ -19,6 +18,8 @@ from joulecheck.machine import Machine, Memory
 from joulecheck.reference.resources import resources_of
 from joulecheck.structured import by_name, explained, strict_converter
 from joulecheck.workload import Precision
+
+_FOLDER: Final = files("joulecheck.reference").joinpath("machines")
 
 FORMAT: Final = 1
 """The number that a machine file states as its `format`."""
@@ -40,6 +41,11 @@ class Engine:
     source: str
     units: int | None = None
     """How many of the machine's units have it; all, where absent."""
+
+    @property
+    def macs(self) -> int:
+        """Of one instruction."""
+        return self.rows * self.columns * self.depth
 
 
 @attrs.frozen
@@ -198,18 +204,14 @@ def load_machine(name: str) -> MachineFile:
     if name not in machine_names():
         msg = f"no machine file is called {name!r}: {did_you_mean(name, machine_names())}"
         raise UnknownName(msg)
-    source = _folder().joinpath(f"{name}.toml")
+    source = _FOLDER.joinpath(f"{name}.toml")
     return parse_machine(source.read_text(encoding="utf-8"), name)
 
 
 @cache
 def machine_names() -> frozenset[str]:
     """The machines that have a file."""
-    return frozenset(file.name.removesuffix(".toml") for file in _folder().iterdir())
-
-
-def _folder() -> Traversable:
-    return files("joulecheck.reference").joinpath("machines")
+    return frozenset(file.name.removesuffix(".toml") for file in _FOLDER.iterdir())
 
 
 def parse_machine(text: str, name: str) -> MachineFile:
@@ -221,7 +223,7 @@ def parse_machine(text: str, name: str) -> MachineFile:
     try:
         data = tomllib.loads(text)
         _check_format(data, name)
-        loaded = _converter().structure(data, MachineFile)
+        loaded = _READER.structure(data, MachineFile)
     except (tomllib.TOMLDecodeError, BaseValidationError) as error:
         msg = f"machine file {name}: {explained(error)}"
         raise InvalidMachine(msg) from error
@@ -229,12 +231,17 @@ def parse_machine(text: str, name: str) -> MachineFile:
     return loaded
 
 
-@cache
-def _converter() -> Converter:
-    """One for all files: what it generates for the classes takes longer than a file."""
+def _reader() -> Converter:
+    """What reads the data of a file, with the code for its classes generated."""
     made = strict_converter()
     by_name(made, Precision)
+    for kind in (MachineFile, Engine, Tile):  # members of a tuple are generated late
+        made.get_structure_hook(kind)
     return made
+
+
+_READER: Final = _reader()
+"""Made on import and not on the first load, for that takes longer than to read a file."""
 
 
 def _check_format(data: Mapping[str, Any], name: str) -> None:
