@@ -129,7 +129,7 @@ class TestClassesRankInOneTechnology:
         assert np.isnan(found) is not inside
 
 
-class TestStoredProgramNeedsMost:
+class TestClassesRankAtOnePoint:
     """RNK002."""
 
     CPU: Final = "reference:Jetson-Orin-AGX-CPU@30W"
@@ -165,15 +165,31 @@ class TestStoredProgramNeedsMost:
         assert self.margin(0.5, 0.9, mine=32.0, cpu=None) > 0
         assert self.margin(0.5, 0.9, mine=34.0, cpu=None) < 0
 
-    def test_is_about_the_representatives_at_their_point(self) -> None:
-        law = property_named("RNK002")
+    @pytest.mark.parametrize(
+        ("name", "above"),
+        [
+            ("Google-TPU-Edge-Pro", ["CPU"]),
+            ("Google-TPU-Edge-Pro@30W", ["CPU"]),
+            ("Stillwater-KPU-T256", ["64GB", "CPU"]),
+            ("Jetson-Orin-AGX-64GB@30W", ["CPU"]),
+        ],
+    )
+    def test_is_about_the_links_that_are_claimed(self, name: str, above: list[str]) -> None:
+        space = property_named("RNK002").space(stored_model(f"reference:{name}"))
 
-        assert law.space(stored_model("reference:Google-TPU-Edge-Pro")).pairs == (
-            (self.CPU, P.INT8),
-        )
-        for name in ("Google-TPU-Edge-Pro@15W", "Google-TPU-v4", "Jetson-Orin-AGX-CPU"):
-            with pytest.raises(NotOffered, match="stands for no class at 30 W"):
-                law.space(stored_model(f"reference:{name}"))
+        peers = [f"reference:Jetson-Orin-AGX-{part}@30W" for part in above]
+        assert space.pairs == tuple((peer, P.INT8) for peer in peers)
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            *("Google-TPU-Edge-Pro@15W", "Google-TPU-v4", "Jetson-Orin-AGX-64GB"),
+            *("Jetson-Orin-AGX-CPU", "Jetson-Orin-AGX-CPU@30W"),
+        ],
+    )
+    def test_is_about_no_other_machine_or_power(self, name: str) -> None:
+        with pytest.raises(NotOffered, match="stands for no class at 30 W"):
+            property_named("RNK002").space(stored_model(f"reference:{name}"))
 
 
 class TestLargerMachineIsFaster:

@@ -33,6 +33,7 @@ from joulecheck_properties.order.strictly_faster_where_bound import (
 )
 from joulecheck_properties.precision.int8_below_fp32 import Int8BelowFp32
 from joulecheck_properties.precision.narrower_costs_no_more import NarrowerCostsNoMore
+from joulecheck_properties.ranking.classes_rank_at_one_point import ClassesRankAtOnePoint
 from joulecheck_properties.ranking.classes_rank_in_one_technology import (
     ClassesRankInOneTechnology,
 )
@@ -40,7 +41,6 @@ from joulecheck_properties.ranking.known_disagreements_persist import (
     KnownDisagreementsPersist,
 )
 from joulecheck_properties.ranking.larger_machine_is_faster import LargerMachineIsFaster
-from joulecheck_properties.ranking.stored_program_needs_most import StoredProgramNeedsMost
 from joulecheck_properties.robustness.valid_input_gets_numbers import (
     ValidInputGetsNumbers,
 )
@@ -70,7 +70,7 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     NarrowerCostsNoMore(),  # PRC001
     Int8BelowFp32(),  # PRC002
     ClassesRankInOneTechnology(),  # RNK001
-    StoredProgramNeedsMost(),  # RNK002
+    ClassesRankAtOnePoint(),  # RNK002
     LargerMachineIsFaster(),  # RNK003
     KnownDisagreementsPersist(),  # RNK004
     ValidInputGetsNumbers(),  # ROB001

@@ -225,12 +225,13 @@ class Subject:
         Raises:
             UnknownName: it has no such peer.
         """
-        if name not in self.peers:
+        try:
+            load = self.peers[name]
+        except KeyError:
             known = did_you_mean(name, self.peers)
             msg = f"{self.name} has no peer called {name!r} to compare it with: {known}"
-            raise UnknownName(msg)
-        found = self.peers[name]()
-        return attrs.evolve(found, scalar=self.scalar, heartbeat=self.heartbeat)
+            raise UnknownName(msg) from None
+        return attrs.evolve(load(), scalar=self.scalar, heartbeat=self.heartbeat)
 
     def _ask_each(self, cases: Cases, scales: Scales) -> Answers:
         estimates: list[Estimate] = []
@@ -510,6 +511,12 @@ def family(prefix: str) -> Family:
     return cast("Family", _entries()[prefix].load())
 
 
+@cache
+def _known(prefix: str, name: str) -> bool:
+    """Whether a family has a model of that name; some build it to find out."""
+    return name in family(prefix)
+
+
 @attrs.frozen
 class Peers(Mapping[str, Callable[[], Subject]]):
     """The other models of a registered family, by the names that a user writes.
@@ -528,7 +535,7 @@ class Peers(Mapping[str, Callable[[], Subject]]):
             KeyError: there is none.
         """
         prefix, _, rest = name.partition(":")
-        if prefix != self.prefix or rest == self.own or rest not in family(prefix):
+        if prefix != self.prefix or rest == self.own or not _known(prefix, rest):
             raise KeyError(name)
         return partial(registered, prefix, rest)
 

@@ -142,6 +142,8 @@ class Representative:
 
     role: str
     machine: str
+    below: tuple[str, ...] = ()
+    """The roles than which it needs less, on all large regular work."""
 
 
 @attrs.frozen(kw_only=True)
@@ -445,6 +447,12 @@ def at_power(machine: str) -> str:
     return (
         f"{machine}@{POINT}" if POINT in load_machine(machine).operating_points else machine
     )
+
+
+def names_at_power(machine: str) -> tuple[str, ...]:
+    """All names of a machine at 30 W: its point, and itself if it states 30 W."""
+    itself = machine if load_machine(machine).tdp == POINT_WATT else at_power(machine)
+    return tuple(dict.fromkeys((itself, at_power(machine))))
 
 
 def at_point(machine: str) -> tuple[LayeredModel, str]:
