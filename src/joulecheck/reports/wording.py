@@ -14,6 +14,7 @@ from joulecheck.case import (
     CoefficientCase,
     DerivedCase,
     InvalidCase,
+    PeerCase,
     PrecisionPair,
     ScaledCase,
     WorkloadPair,
@@ -93,6 +94,11 @@ def _(case: CaseSequence) -> list[Line]:
 @case_lines.register
 def _(case: InvalidCase) -> list[Line]:
     return [*_workload_lines("minimal", case.case), ("invalid", _wrong(case))]
+
+
+@case_lines.register
+def _(case: PeerCase) -> list[Line]:
+    return [*_workload_lines("minimal", case.case), ("peer", case.peer)]
 
 
 def _wrong(case: InvalidCase) -> str:
