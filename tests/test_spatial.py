@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 import pytest
 
+from joulecheck.campaign.search import checks_in
 from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Provenance
 from joulecheck.estimate import Answers
@@ -26,6 +27,7 @@ from joulecheck.reference import (
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.reference.machine_file import load_machine
 from joulecheck.reference.spatial import Engines, SpatialModel, cut, served
+from joulecheck.testing import applicable
 from joulecheck.workload import (
     Conv2d,
     Elementwise,
@@ -182,8 +184,12 @@ class TestDomainFlow:
     @pytest.mark.parametrize("prop", CATALOGUE, ids=lambda prop: prop.id)
     def test_the_seamless_plane_keeps_every_law(self, prop: Property) -> None:
         subject = Subject.of(DomainFlowEnergyModel(load_machine(KPUS[0])))
+        if prop.id not in applicable(subject):
+            assert prop.id == "DET005", "it is of no registered family"
+            return
         space = prop.space(subject)
-        batch = space.batch(space.sample(np.random.default_rng(1), 5000))
+        rows = space.sample(np.random.default_rng(1), checks_in(5000, prop))
+        batch = space.batch(rows)
 
         assert np.nanmin(prop.margin(subject, batch)) >= 0
 
