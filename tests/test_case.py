@@ -14,6 +14,9 @@ from joulecheck.case import (
     Cases,
     CaseSequence,
     CoefficientCase,
+    Derivation,
+    DerivedCase,
+    DerivedCases,
     InvalidCase,
     PrecisionPair,
     PrecisionPairs,
@@ -40,6 +43,7 @@ from joulecheck.workload import (
 )
 from joulecheck.workload.columns import PRECISIONS
 from joulecheck_strategies import (
+    DerivationSpace,
     GrowthSpace,
     PerturbationSpace,
     PrecisionPairSpace,
@@ -50,6 +54,10 @@ from joulecheck_strategies import (
 
 WORKLOADS = WorkloadSpace(precisions=tuple(Precision))
 COEFFICIENTS = ("mac_energy", "dram_energy", "static_power")
+DERIVATIONS = (
+    Derivation({"clock": 2.0}),
+    Derivation({"l2.capacity": 1 / 3, "units": 2.0}, {"static_power": 0.5}),
+)
 PAIRS = ((Precision.INT8, Precision.INT32), (Precision.FP16, Precision.FP32))
 SPACES: dict[str, st.SearchStrategy[Any]] = {
     "case": WORKLOADS.strategy(),
@@ -58,6 +66,7 @@ SPACES: dict[str, st.SearchStrategy[Any]] = {
     "perturbation": PerturbationSpace(WORKLOADS, COEFFICIENTS).strategy(),
     "uniform scale": UniformScaleSpace(WORKLOADS, COEFFICIENTS).strategy(),
     "precision pair": PrecisionPairSpace(WORKLOADS, PAIRS).strategy(),
+    "derivation": DerivationSpace(WORKLOADS, DERIVATIONS).strategy(),
 }
 
 SMALL = Case(Gemm(m=2, n=3, k=5), Precision.FP16)
@@ -85,6 +94,7 @@ EACH_KIND: dict[str, AnyCase] = {
     "misspelt": InvalidCase(SMALL, Wrong.UNKNOWN_COEFFICIENT, "dram_energy"),
     "no number": InvalidCase(SMALL, Wrong.NAN_FACTOR, "dram_energy"),
     "other workload": InvalidCase(Case(Totals(2, 3)), Wrong.OTHER_WORKLOAD),
+    "derived": DerivedCase(SMALL, DERIVATIONS[1]),
 }
 
 each_kind = pytest.mark.parametrize("case", EACH_KIND.values(), ids=EACH_KIND)
@@ -188,6 +198,7 @@ class TestQuestions:
             ("coefficient", []),
             ("sequence", ["case 1", "case 2", "case 3"]),
             ("misspelt", ["invalid"]),
+            ("derived", ["nominal", "derived"]),
         ],
     )
     def test_each_kind_names_their_roles(self, kind: str, roles: list[str]) -> None:
@@ -219,12 +230,13 @@ class TestBatchOfOne:
         assert batch[0] == case
 
     def test_has_the_kind_of_the_case(self) -> None:
-        kinds = ("gemm", "scaled", "growth", "precision", "coefficient", "sequence")
+        kinds = ("gemm", "scaled", "growth", "precision", "derived")
         found = [type(batch_of(EACH_KIND[kind])) for kind in kinds]
 
-        expected = [Cases, ScaledCases, WorkloadPairs, PrecisionPairs, Singles, Singles]
+        expected = [Cases, ScaledCases, WorkloadPairs, PrecisionPairs, DerivedCases]
         assert found == expected
-        assert type(batch_of(EACH_KIND["misspelt"])) is Singles
+        for kind in ("coefficient", "sequence", "misspelt"):
+            assert type(batch_of(EACH_KIND[kind])) is Singles
 
 
 class TestCases:
@@ -252,6 +264,16 @@ class TestCases:
 
         assert list(batch) == [EACH_KIND["totals"], SMALL]
         assert moved.bytes.tolist() == [0, 8 * 31]
+
+    def test_take_asks_some_of_them_in_another_order(self) -> None:
+        cases = [c for c in EACH_KIND.values() if isinstance(c, Case)]
+        batch = Cases.of(cases)
+        rows = np.array([4, 3, 0, 3])
+        taken, expected = batch.take(rows), Cases.of([cases[row] for row in rows])
+
+        assert list(taken) == list(expected)
+        assert taken.bytes.tolist() == expected.bytes.tolist()
+        assert taken.ops.tolist() == expected.ops.tolist()
 
     def test_totals_state_their_bytes_among_others(self) -> None:
         batch = Cases.of([Case(Totals(ops=3, bytes=7)), SMALL])

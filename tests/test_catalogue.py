@@ -24,8 +24,10 @@ CASES_OF_A_SEARCH = 1 << 14
 FOLDERS = {
     "BND": "bounds",
     "CMP": "composition",
+    "CON": "continuity",
     "DET": "determinism",
     "MON": "monotonicity",
+    "ORD": "order",
     "PRC": "precision",
     "ROB": "robustness",
     "SCL": "scaling",

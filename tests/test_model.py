@@ -11,6 +11,7 @@ from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Coefficient, Layer
 from joulecheck.errors import InvalidModel, UnknownName, Unsupported
 from joulecheck.estimate import Estimate, total
+from joulecheck.knob import Knob, KnobKind
 from joulecheck.machine import Machine, Memory
 from joulecheck.model import (
     UNSCALED,
@@ -225,6 +226,11 @@ class TestOffers:
                 peak={Precision.FP32: 1e12},
                 memories={"dram": Memory(1e11, homes=frozenset({"input"}))},
             )
+            knobs: ClassVar = {"clock": Knob(KnobKind.RATE)}
+
+            def derive(self, factors: Mapping[str, float]) -> Batched:
+                del factors
+                return Batched()
 
             def estimate(self, case: Case, scale: Scale = UNSCALED) -> Estimate:
                 del case, scale

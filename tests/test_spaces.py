@@ -10,9 +10,16 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 
-from joulecheck.case import Case, Cases, CaseSequence, CoefficientCase
+from joulecheck.case import (
+    Case,
+    Cases,
+    CaseSequence,
+    CoefficientCase,
+    Derivation,
+)
 from joulecheck.errors import NotOffered, OutsideSpace
 from joulecheck.estimate import Estimate
+from joulecheck.knob import KnobKind
 from joulecheck.model import Subject
 from joulecheck.reference import load_model
 from joulecheck.space import Bounds, Gene
@@ -28,6 +35,7 @@ from joulecheck.workload import (
 )
 from joulecheck.workload.columns import Ints, OperatorColumns
 from joulecheck_strategies import (
+    DerivationSpace,
     GrowthSpace,
     ListedSpace,
     PerturbationSpace,
@@ -38,9 +46,11 @@ from joulecheck_strategies import (
     UniformScaleSpace,
     WorkloadSpace,
     coefficients,
+    derivations,
     growths,
     huge_workloads,
     invalid_questions,
+    nearby_machines,
     perturbations,
     precision_pairs,
     repetitions,
@@ -48,6 +58,8 @@ from joulecheck_strategies import (
     uniform_scales,
     workloads,
 )
+from joulecheck_strategies.derivations import allowed
+from joulecheck_strategies.networks import real_workloads
 from joulecheck_strategies.reading import ReadSpace
 from joulecheck_strategies.tables import UNIFORM_SHARE, draw, value_table
 
@@ -101,6 +113,9 @@ TINY: Final[dict[str, Space]] = {
     "uniform scales": UniformScaleSpace(ONE, ("a", "b")),
     "two perturbed": PerturbationSpace(ONE, ("a", "b", "c"), least=2, most=2),
     "precision pairs": PrecisionPairSpace(ONE, PAIRS),
+    "derivations": DerivationSpace(
+        ONE, tuple(Derivation({"a": factor}) for factor in (2.0, 0.5, 3.0))
+    ),
     "totals": TotalsSpace(precisions=PAIRS[1], max_total=5),
     "sequences": SequenceSpace(attrs.evolve(ONE, precisions=PAIRS[0]), longest=2),
     "coefficients": ListedSpace(tuple(CoefficientCase(name, 9) for name in "abc")),
@@ -121,6 +136,7 @@ REAL: Final[dict[str, Space]] = {
     "coefficients": coefficients(MODEL, witnesses=9),
     "invalid questions": invalid_questions(MODEL),
     "huge": huge_workloads(MODEL),
+    "derivations": derivations(MODEL),
     "totals": TotalsSpace(MODEL.precisions, constants=MODEL.machine.constants),
     "every precision": WorkloadSpace(precisions=tuple(Precision)),
     "gemms only": WorkloadSpace(kinds=("gemm",), max_nodes=3),
@@ -545,6 +561,30 @@ class TestCorners:
         assert isinstance(space, WorkloadSpace)
         assert set(MODEL.machine.quanta) - self.sampled(space, "0.m") == set()
 
+    def test_operands_that_fill_a_memory_are_drawn(self) -> None:
+        capacity = 3 << 20
+        space = WorkloadSpace(constants=(capacity,), kinds=("gemm",), max_nodes=1)
+
+        cases = [space.build(row) for row in space.sample(rng(), 4096)]
+
+        for role in ("input", "weight"):
+            off = [abs(getattr(case.traffic, role) - capacity) for case in cases]
+            assert sum(o < capacity // 1000 for o in off) > len(cases) // 200, role
+
+    def test_layers_and_blocks_of_real_networks_are_drawn(self) -> None:
+        space = WorkloadSpace()
+        drawn = {space.build(row).workload for row in space.sample(rng(), 1 << 15)}
+
+        assert set(real_workloads()) <= drawn
+
+    def test_a_space_has_the_layers_that_fit_it_alone(self) -> None:
+        space = WorkloadSpace(kinds=("gemm",), max_nodes=1, bounds=Bounds(gemm=1024))
+        drawn = [space.build(row).workload for row in space.sample(rng(), 1 << 14)]
+
+        known = [workload for workload in real_workloads() if workload in set(drawn)]
+        assert Gemm(m=196, n=768, k=768) in known
+        assert Gemm(m=4096, n=4096, k=4096) not in drawn
+
 
 class TestGrowth:
     """Ordered pairs of workloads."""
@@ -618,11 +658,38 @@ class TestGrowth:
                 )
 
 
+class TestDerivations:
+    """Machines near that of a model."""
+
+    def test_are_each_knob_alone_and_then_all_of_a_kind(self) -> None:
+        kinds = (KnobKind.RATE, KnobKind.DELAY)
+        found = nearby_machines(MODEL, kinds=kinds, factors=(2.0, 0.5))
+        turned = [set(derivation.factors) for derivation in found]
+
+        assert turned == [
+            *([{"clock"}, {"dram.bandwidth"}, {"host.bandwidth"}, {"launch"}] * 2),
+            *([{"clock", "dram.bandwidth", "host.bandwidth"}] * 2),
+        ]
+        assert found[3] == Derivation({"launch": 0.5})
+
+    def test_stay_within_the_ranges_of_the_knobs(self, reference: Subject) -> None:
+        space = derivations(reference)
+
+        assert all(allowed(reference, derivation) for derivation in space.derivations)
+        assert Derivation({"units": 2.0}) in space.derivations
+        assert Derivation({"units": 1 / 16}) not in space.derivations
+
+    def test_are_few_and_distinct(self, reference: Subject) -> None:
+        found = derivations(reference).derivations
+
+        assert len({frozenset(d.factors.items()) for d in found}) == len(found) < 40
+
+
 class TestSmallerGraphs:
     """Moves of the reducer that leave nodes out."""
 
     @pytest.mark.parametrize(
-        "name", ["workloads", "growths", "perturbations", "gemms only"]
+        "name", ["workloads", "growths", "perturbations", "derivations", "gemms only"]
     )
     def test_are_canonical_and_have_fewer_nodes(self, name: str) -> None:
         space = REAL[name]
@@ -693,6 +760,10 @@ class TestForModel:
     ) -> None:
         with pytest.raises(NotOffered, match="declares no coefficient"):
             space(Subject.of(self.Gemms))
+
+    def test_no_knobs_offer_no_derived_machine(self) -> None:
+        with pytest.raises(NotOffered, match="declares no knobs"):
+            derivations(Subject.of(self.Gemms))
 
     def test_one_precision_offers_no_pairs(self) -> None:
         with pytest.raises(NotOffered, match="no two of its precisions, INT8"):

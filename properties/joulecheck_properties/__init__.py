@@ -10,6 +10,9 @@ from joulecheck_properties.bounds.utilisation_is_a_share import UtilisationIsASh
 from joulecheck_properties.composition.latency_within_terms import LatencyWithinTerms
 from joulecheck_properties.composition.layers_sum_to_total import LayersSumToTotal
 from joulecheck_properties.composition.prefixes_agree import PrefixesAgree
+from joulecheck_properties.continuity.capacity_up_traffic_not_up import (
+    CapacityUpTrafficNotUp,
+)
 from joulecheck_properties.determinism.batch_equals_scalar import BatchEqualsScalar
 from joulecheck_properties.determinism.copies_agree import CopiesAgree
 from joulecheck_properties.determinism.order_irrelevant import OrderIrrelevant
@@ -26,6 +29,9 @@ from joulecheck_properties.monotonicity.latency_grows_with_work import (
     LatencyGrowsWithWork,
 )
 from joulecheck_properties.monotonicity.nothing_negative import NothingNegative
+from joulecheck_properties.order.derived_dominating_machine_never_slower import (
+    DerivedDominatingMachineNeverSlower,
+)
 from joulecheck_properties.precision.int8_below_fp32 import Int8BelowFp32
 from joulecheck_properties.precision.narrower_costs_no_more import NarrowerCostsNoMore
 from joulecheck_properties.robustness.huge_and_tiny_dimensions import HugeAndTinyDimensions
@@ -36,10 +42,17 @@ from joulecheck_properties.robustness.no_side_effects import NoSideEffects
 from joulecheck_properties.robustness.valid_input_gets_numbers import (
     ValidInputGetsNumbers,
 )
+from joulecheck_properties.scaling.all_rates_scaled import AllRatesScaled
+from joulecheck_properties.scaling.change_of_units import ChangeOfUnits
 from joulecheck_properties.scaling.energy_scales_with_coefficients import (
     EnergyScalesWithCoefficients,
 )
+from joulecheck_properties.scaling.more_units_at_most_proportionally_faster import (
+    MoreUnitsAtMostProportionallyFaster,
+)
+from joulecheck_properties.scaling.some_rates_scaled import SomeRatesScaled
 from joulecheck_properties.sensitivity.affine_response import AffineResponse
+from joulecheck_properties.sensitivity.better_rate_never_slows import BetterRateNeverSlows
 from joulecheck_properties.sensitivity.cheaper_never_dearer import CheaperNeverDearer
 from joulecheck_properties.sensitivity.elasticities_sum_to_one import ElasticitiesSumToOne
 from joulecheck_properties.sensitivity.no_dead_coefficient import NoDeadCoefficient
@@ -58,6 +71,7 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     LayersSumToTotal(),  # CMP001
     PrefixesAgree(),  # CMP002
     LatencyWithinTerms(),  # CMP003
+    CapacityUpTrafficNotUp(),  # CON003
     SameQuestionSameAnswer(),  # DET001
     BatchEqualsScalar(),  # DET002
     OrderIrrelevant(),  # DET003
@@ -68,6 +82,7 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     EnergyGrowsWithWork(),  # MON002
     LatencyGrowsWithWork(),  # MON003
     EnergyGrowsWithRepetition(),  # MON004
+    DerivedDominatingMachineNeverSlower(),  # ORD004
     NarrowerCostsNoMore(),  # PRC001
     Int8BelowFp32(),  # PRC002
     ValidInputGetsNumbers(),  # ROB001
@@ -75,12 +90,17 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     InvalidInputRaisesTypedError(),  # ROB003
     NoSideEffects(),  # ROB004
     EnergyScalesWithCoefficients(),  # SCL001
+    AllRatesScaled(),  # SCL002
+    SomeRatesScaled(),  # SCL003
+    ChangeOfUnits(),  # SCL005
+    MoreUnitsAtMostProportionallyFaster(),  # SCL006
     OwnTermsInProportion(),  # SEN001
     NoOtherTerm(),  # SEN002
     AffineResponse(),  # SEN003
     ElasticitiesSumToOne(),  # SEN004
     NoDeadCoefficient(),  # SEN005
     PairsAdditive(),  # SEN006
+    BetterRateNeverSlows(),  # SEN007
     CheaperNeverDearer(),  # SEN008
     PerturbationLeavesNoTrace(),  # SEN009
 )

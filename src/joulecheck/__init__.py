@@ -7,6 +7,8 @@ tests, and the command `joulecheck` the one for campaigns.
 from joulecheck.case import (
     Case,
     Cases,
+    Derivation,
+    DerivedCase,
     PrecisionPair,
     ScaledCase,
     WorkloadPair,
@@ -14,6 +16,7 @@ from joulecheck.case import (
 from joulecheck.coefficient import Coefficient, Layer, Provenance, check_scale
 from joulecheck.errors import InvalidScale, InvalidWorkload, JoulecheckError, Unsupported
 from joulecheck.estimate import Estimate
+from joulecheck.knob import Knob, KnobKind
 from joulecheck.machine import Machine, Memory
 from joulecheck.model import Exemption, Model
 from joulecheck.property import Planted, Property, Violated
@@ -35,6 +38,8 @@ __all__ = [
     "Cases",
     "Coefficient",
     "Conv2d",
+    "Derivation",
+    "DerivedCase",
     "Elementwise",
     "Estimate",
     "Exemption",
@@ -43,6 +48,8 @@ __all__ = [
     "InvalidScale",
     "InvalidWorkload",
     "JoulecheckError",
+    "Knob",
+    "KnobKind",
     "Layer",
     "Machine",
     "Memory",

@@ -1,7 +1,8 @@
 """Cases: the questions of a property, one at a time or as a batch of arrays.
 
 A plain `Case` is what a model is asked: a workload at a precision. The other kinds
-put two questions side by side, or one under perturbed coefficients.
+put two questions side by side, or one under perturbed coefficients or on a machine
+derived from the model's own.
 """
 
 from __future__ import annotations
@@ -10,7 +11,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
 from math import inf, nan
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar, get_args
+from typing import (
+    Any,
+    ClassVar,
+    Final,
+    Generic,
+    NamedTuple,
+    Never,
+    Protocol,
+    TypeVar,
+    get_args,
+)
 
 import attrs
 import numpy as np
@@ -30,6 +41,8 @@ from joulecheck.workload.columns import (
     total_ops,
 )
 
+_NONE: Final[Mapping[str, Never]] = {}
+
 
 class Question(NamedTuple):
     """One call of a model: what it is asked, under which scales, and its role."""
@@ -37,6 +50,8 @@ class Question(NamedTuple):
     role: str
     case: Case
     scale: Mapping[str, float]
+    factors: Mapping[str, float] = _NONE
+    """Of the knobs: which derived machine is asked."""
 
 
 def _check_workload(_: object, __: object, value: Workload) -> None:
@@ -147,6 +162,36 @@ class PrecisionPair:
 
 
 @attrs.frozen
+class Derivation:
+    """How a machine differs from the one that a model describes.
+
+    Whatever is left out stays as it is.
+    """
+
+    factors: Mapping[str, float] = attrs.field(factory=dict)
+    """By knob: what the figure is multiplied by."""
+    scale: Mapping[str, float] = attrs.field(factory=dict)
+    """By coefficient."""
+
+
+@attrs.frozen
+class DerivedCase:
+    """A case on the machine of a model, and on one derived from that."""
+
+    case: Case
+    derivation: Derivation
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """The case on the machine as it is, then on the derived one."""
+        derived = self.derivation
+        return (
+            Question("nominal", self.case, {}),
+            Question("derived", self.case, derived.scale, derived.factors),
+        )
+
+
+@attrs.frozen
 class CoefficientCase:
     """A coefficient, to which some of the model's witnesses must respond.
 
@@ -226,6 +271,7 @@ AnyCase = (
     | ScaledCase
     | WorkloadPair
     | PrecisionPair
+    | DerivedCase
     | CoefficientCase
     | CaseSequence
     | InvalidCase
@@ -291,6 +337,16 @@ class Cases:
             lambda index: Case(self[index].workload, PRECISIONS[precision[index]]),
             lambda: self.operators,
             self._stated_bytes,
+        )
+
+    def take(self, rows: Ints) -> Cases:
+        """The cases of these rows, in their order."""
+        stated = self._stated_bytes
+        return Cases(
+            self.precision[rows],
+            lambda index: self._item(int(rows[index])),
+            lambda: self.operators.take(rows),
+            None if stated is None else stated[rows],
         )
 
     def __len__(self) -> int:
@@ -457,9 +513,55 @@ class Singles(Generic[Single]):
         return (self.item(index) for index in range(self.size))
 
 
-def batch_of(
-    case: AnyCase,
-) -> Cases | ScaledCases | WorkloadPairs | PrecisionPairs | Singles[Any]:
+@attrs.frozen(eq=False)
+class DerivedCases:
+    """A batch of cases, each on the machine of a model and on one of a few others."""
+
+    cases: Cases
+    derivations: Sequence[Derivation]
+    """The other machines."""
+    which: Ints
+    """(n,) index of the other machine of each case."""
+
+    @classmethod
+    def of(cls, cases: Sequence[DerivedCase]) -> DerivedCases:
+        """The batch of these cases."""
+        derivations: list[Derivation] = []
+        for case in cases:
+            if case.derivation not in derivations:
+                derivations.append(case.derivation)
+        which = [derivations.index(case.derivation) for case in cases]
+        plain = Cases.of([case.case for case in cases])
+        return cls(plain, derivations, np.array(which, dtype=np.int64))
+
+    def __len__(self) -> int:
+        """How many cases."""
+        return len(self.cases)
+
+    def __getitem__(self, index: int) -> DerivedCase:
+        """The case of a row."""
+        return DerivedCase(self.cases[index], self.derivations[self.which[index]])
+
+    def groups(self) -> Iterator[tuple[Derivation, Ints]]:
+        """Each machine that some case asks for, with the rows of those cases."""
+        for index, derivation in enumerate(self.derivations):
+            rows = np.flatnonzero(self.which == index)
+            if len(rows):
+                yield derivation, rows
+
+    def per_case(self, judge: Callable[[Derivation], float]) -> Floats:
+        """(n,) a number of its derivation for each case."""
+        values = np.array([judge(derivation) for derivation in self.derivations])
+        found: Floats = values[self.which].astype(np.float64)
+        return found
+
+
+AnyBatch = (
+    Cases | ScaledCases | WorkloadPairs | PrecisionPairs | DerivedCases | Singles[Any]
+)
+
+
+def batch_of(case: AnyCase) -> AnyBatch:
     """The batch of one that holds `case`."""
     match case:
         case Case():
@@ -472,3 +574,5 @@ def batch_of(
             return PrecisionPairs.of([case])
         case CoefficientCase() | CaseSequence() | InvalidCase():
             return Singles.of([case])
+        case DerivedCase():
+            return DerivedCases.of([case])

@@ -18,10 +18,11 @@ import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
-from joulecheck.case import Case, Cases
+from joulecheck.case import Case, Cases, Derivation, DerivedCase, DerivedCases, Question
 from joulecheck.coefficient import Coefficient, Layer
 from joulecheck.errors import InvalidModel, UnknownName, Unsupported, did_you_mean
-from joulecheck.estimate import Answers, Estimate
+from joulecheck.estimate import Answers, Estimate, gathered
+from joulecheck.knob import Knob, KnobKind
 from joulecheck.machine import Machine
 from joulecheck.space import Bounds
 from joulecheck.workload import (
@@ -34,7 +35,7 @@ from joulecheck.workload import (
     Totals,
     Workload,
 )
-from joulecheck.workload.columns import Floats
+from joulecheck.workload.columns import Floats, Ints
 
 Scale = Mapping[str, float]
 Scales = Mapping[str, Floats]
@@ -50,8 +51,9 @@ class Model(Protocol):
 
     Optional attributes: `coefficients` {name: Coefficient}, `layers` {energy term:
     Layer or None}, `precisions`, `operators` (a subset of `NATURE`), `machine`,
-    `bounds`, `exemptions`, and `estimate_batch(cases, scales)`, which answers a whole batch
-    with arrays.
+    `bounds`, `exemptions`, `estimate_batch(cases, scales)`, which answers a whole batch
+    with arrays, and `knobs` {name: Knob} with `derive(factors)`, which gives the model of
+    another machine.
     """
 
     name: str
@@ -69,6 +71,21 @@ class BatchModel(Model, Protocol):
 
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer all cases, each field an array with one entry a case."""
+
+
+class DerivableModel(Model, Protocol):
+    """A model that gives models of other machines."""
+
+    knobs: Mapping[str, Knob]
+
+    def derive(self, factors: Mapping[str, float]) -> Model:
+        """The model of the machine with each named figure times its factor.
+
+        It is another object, and this one stays what it is.
+
+        Raises:
+            Unsupported: there can be no such machine.
+        """
 
 
 @attrs.frozen
@@ -94,6 +111,7 @@ class Offer(Enum):
     PEAK = "declare machine = Machine(name=..., peak={Precision: op/s})"
     BANDWIDTH = "declare machine = Machine(name=..., memories={name: Memory(...)})"
     BATCH = "define estimate_batch(cases, scales)"
+    KNOBS = "declare knobs = {name: Knob(...)} and define derive(factors)"
 
 
 SMALLEST: Final[dict[str, Workload]] = {
@@ -125,6 +143,7 @@ class Subject:
     """The largest dimensions that the model is asked about."""
     exemptions: Mapping[str, Exemption]
     offers: frozenset[Offer]
+    knobs: Mapping[str, Knob] = attrs.field(factory=dict)
     loadable: bool = False
     """Whether another process finds the model by its name."""
     fault: str | None = None
@@ -134,6 +153,10 @@ class Subject:
     heartbeat: Callable[[int], None] = attrs.field(default=lambda _: None)
     """Called before each call of the model with the row that is asked, -1 for all, so
     that a hang can be told from work."""
+    _derived: dict[frozenset[tuple[str, float]], Subject] = attrs.field(
+        factory=dict, repr=False
+    )
+    """The derived machines so far, by what differs; shared by all views of a model."""
 
     @classmethod
     def of(cls, model: object, *, name: str | None = None) -> Subject:
@@ -153,6 +176,7 @@ class Subject:
         machine = _machine(model)
         coefficients = _coefficients(model)
         layers = dict(getattr(model, "layers", {}))
+        knobs = _knobs(model)
         offers = _offers(model, coefficients, layers, machine, operators, precisions)
         exemptions = tuple(getattr(model, "exemptions", ()))
         return cls(
@@ -165,7 +189,8 @@ class Subject:
             machine=machine,
             bounds=getattr(model, "bounds", Bounds()),
             exemptions={e.property: e for e in exemptions},
-            offers=offers,
+            offers=offers | ({Offer.KNOBS} if knobs else frozenset()),
+            knobs=knobs,
         )
 
     @property
@@ -205,6 +230,73 @@ class Subject:
             return self._ask_each(cases, scales)
         except BaseException as error:  # noqa: BLE001 - the scalar path finds out which row
             return attrs.evolve(self._ask_each(cases, scales), batch_error=_named(error))
+
+    def answer(self, question: Question) -> Answers:
+        """The answer to one question of a case, on the scalar path; see `ask_derived`.
+
+        Raises:
+            InvalidModel: the model does not derive what it declares.
+        """
+        derivation = Derivation(question.factors, question.scale)
+        return self.one_by_one.ask_derived(
+            DerivedCases.of([DerivedCase(question.case, derivation)])
+        )
+
+    def ask_derived(self, cases: DerivedCases) -> Answers:
+        """The answers to a batch, each on the case's derived machine.
+
+        A machine that cannot be is recorded as unsupported, a knob that the model does
+        not have as an error.
+
+        Raises:
+            InvalidModel: the model does not derive what it declares.
+        """
+        parts = [
+            (rows, self._on_derived(derivation, cases.cases, rows))
+            for derivation, rows in cases.groups()
+        ]
+        return gathered(parts, len(cases))
+
+    def _on_derived(self, derivation: Derivation, cases: Cases, rows: Ints) -> Answers:
+        none, size = [Estimate()] * len(rows), len(rows)
+        try:
+            subject = self.derived(derivation.factors)
+        except Unsupported:
+            return _stacked(none, np.ones(size, dtype=bool), {})
+        except UnknownName as error:
+            errors = dict.fromkeys(range(size), _named(error))
+            return _stacked(none, np.zeros(size, dtype=bool), errors)
+
+        def beat(row: int) -> None:
+            self.heartbeat(int(rows[row]) if row >= 0 else row)
+
+        scales = {name: np.full(len(rows), f) for name, f in derivation.scale.items()}
+        return attrs.evolve(subject, heartbeat=beat).ask(cases.take(rows), scales)
+
+    def derived(self, factors: Mapping[str, float]) -> Subject:
+        """The same model of the machine with these figures multiplied; built once.
+
+        Raises:
+            Unsupported: there can be no such machine.
+            UnknownName: there is no such knob.
+            InvalidModel: the model does not derive what it declares.
+        """
+        moved = {name: factor for name, factor in factors.items() if factor != 1.0}
+        if not moved:
+            return self
+        for name in moved.keys() - self.knobs.keys():
+            msg = f"{self.name} has no knob {name!r}: {did_you_mean(name, self.knobs)}"
+            raise UnknownName(msg)
+        key = frozenset(moved.items())
+        if key not in self._derived:
+            made = _derived_model(self.model, moved)
+            self._derived[key] = Subject.of(made, name=self.name)
+        found = self._derived[key]
+        return attrs.evolve(found, scalar=self.scalar, heartbeat=self.heartbeat)
+
+    def knobs_of(self, *kinds: KnobKind) -> dict[str, Knob]:
+        """The knobs of some kinds."""
+        return {name: knob for name, knob in self.knobs.items() if knob.kind in kinds}
 
     def _ask_each(self, cases: Cases, scales: Scales) -> Answers:
         estimates: list[Estimate] = []
@@ -287,6 +379,38 @@ def _coefficients(model: Model) -> dict[str, Coefficient]:
             rule = "a mapping of names to joulecheck.Coefficient"
             raise InvalidModel(_wrong(model, f"coefficients[{name!r}]", rule, coefficient))
     return coefficients
+
+
+def _knobs(model: Model) -> dict[str, Knob]:
+    knobs = dict(getattr(model, "knobs", {}))
+    for name, knob in knobs.items():
+        if not isinstance(knob, Knob):
+            rule = "a mapping of names to joulecheck.Knob"
+            raise InvalidModel(_wrong(model, f"knobs[{name!r}]", rule, knob))
+        if not knob.allows(1.0):
+            rule = "a Knob with 1, the machine as it is, between low and high"
+            raise InvalidModel(_wrong(model, f"knobs[{name!r}]", rule, knob))
+    if knobs and not callable(getattr(model, "derive", None)):
+        rule = "a method derive(factors), since the model declares knobs"
+        raise InvalidModel(_wrong(model, "derive", rule, getattr(model, "derive", None)))
+    return knobs
+
+
+def _derived_model(model: Model, factors: Mapping[str, float]) -> Model:
+    try:
+        made = cast("DerivableModel", model).derive(factors)
+    except (Unsupported, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        msg = (
+            f"{model.name}.derive({factors}) must return a model, or raise Unsupported "
+            f"where there can be no such machine; it raised {_named(error)}"
+        )
+        raise InvalidModel(msg) from error
+    if made is model:
+        rule = "a method that returns another model and leaves its own as it is"
+        raise InvalidModel(_wrong(model, "derive", rule, "the model itself"))
+    return made
 
 
 def _smallest(operators: frozenset[str]) -> Workload:
@@ -492,6 +616,10 @@ def loadable(model: object, name: str) -> Subject:
     return attrs.evolve(Subject.of(model, name=name), loadable=True)
 
 
+_WILD: Final = frozenset("*?[")
+"""What makes a name a shell pattern."""
+
+
 @cache
 def registered(prefix: str, name: str) -> Subject:
     """One model of a registered family, built once.
@@ -500,22 +628,32 @@ def registered(prefix: str, name: str) -> Subject:
         UnknownName: no such family or model.
     """
     models = family(prefix)
-    if name not in models:
+    try:
+        factory = models[name]
+    except KeyError:
         msg = f"{prefix} has no model {name!r}: {did_you_mean(name, models)}"
-        raise UnknownName(msg)
-    return loadable(models[name](), f"{prefix}:{name}")
+        raise UnknownName(msg) from None
+    return loadable(factory(), f"{prefix}:{name}")
 
 
 def matching(prefix: str, pattern: str) -> list[Subject]:
     """The models of a family whose name matches a shell pattern, in the family's order.
 
+    A family may offer `variants()`, further names that it lists only when a pattern
+    with an "@" asks for them, and may know more of those by their exact names.
+
     Raises:
         UnknownName: none matches.
     """
     models = family(prefix)
-    names = [name for name in models if fnmatch.fnmatchcase(name, pattern or "*")]
+    listed = list(models)
+    if "@" in pattern:
+        if not _WILD.intersection(pattern):
+            return [registered(prefix, pattern)]
+        listed += getattr(models, "variants", list)()
+    names = [name for name in listed if fnmatch.fnmatchcase(name, pattern or "*")]
     if not names:
-        known = did_you_mean(pattern, models)
+        known = did_you_mean(pattern, listed)
         msg = f"no model of {prefix} matches {pattern!r}: {known}"
         raise UnknownName(msg)
     return [registered(prefix, name) for name in names]

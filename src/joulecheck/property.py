@@ -40,6 +40,8 @@ FAMILIES: Final = {
     "PRC": "precision",
     "SEN": "sensitivity",
     "SCL": "scaling laws",
+    "CON": "continuity",
+    "ORD": "order",
     "BND": "physical bounds",
     "DET": "determinism",
     "ROB": "robustness",

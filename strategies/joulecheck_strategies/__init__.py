@@ -1,7 +1,9 @@
 """How cases are drawn: case spaces, each a Hypothesis strategy and a numpy sampler."""
 
+from joulecheck_strategies.derivations import DerivationSpace, nearby_machines
 from joulecheck_strategies.for_model import (
     coefficients,
+    derivations,
     energy_coefficients,
     growths,
     huge_workloads,
@@ -23,6 +25,7 @@ from joulecheck_strategies.totals import TotalsSpace
 from joulecheck_strategies.workload_space import WorkloadSpace
 
 __all__ = [
+    "DerivationSpace",
     "GrowthSpace",
     "ListedSpace",
     "PerturbationSpace",
@@ -33,10 +36,12 @@ __all__ = [
     "UniformScaleSpace",
     "WorkloadSpace",
     "coefficients",
+    "derivations",
     "energy_coefficients",
     "growths",
     "huge_workloads",
     "invalid_questions",
+    "nearby_machines",
     "perturbations",
     "precision_pairs",
     "repetitions",

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import attrs
 
-from joulecheck.case import Case, CoefficientCase, InvalidCase, Wrong
+from joulecheck.case import Case, CoefficientCase, Derivation, InvalidCase, Wrong
 from joulecheck.errors import NotOffered
 from joulecheck.model import SMALLEST, Subject
 from joulecheck.space import Bounds
 from joulecheck.workload import MAX_NODES, Precision, Subgraph, Totals, Workload
+from joulecheck_strategies.derivations import (
+    DerivationSpace,
+    allowed,
+    nearby_machines,
+)
 from joulecheck_strategies.growth import GrowthSpace
 from joulecheck_strategies.listed import ListedSpace
 from joulecheck_strategies.perturbations import (
@@ -186,6 +191,31 @@ def uniform_scales(model: Subject) -> UniformScaleSpace:
         NotOffered: the model declares no energy coefficient.
     """
     return UniformScaleSpace(_graphs(model), energy_coefficients(model))
+
+
+def derivations(
+    model: Subject, choices: Iterable[Derivation] | None = None
+) -> DerivationSpace:
+    """Workloads on machines derived from that of a model.
+
+    Args:
+        model: whose knobs are turned.
+        choices: the machines, plainest first; those that the ranges of the knobs forbid
+            are left out. If None, see `nearby_machines`.
+
+    Raises:
+        NotOffered: the model declares no knobs, answers for totals only, or no machine
+            is left.
+    """
+    if not model.knobs:
+        msg = "it declares no knobs"
+        raise NotOffered(msg)
+    listed = nearby_machines(model) if choices is None else choices
+    chosen = tuple(choice for choice in listed if allowed(model, choice))
+    if not chosen:
+        msg = "the ranges of its knobs allow none of the machines to compare"
+        raise NotOffered(msg)
+    return DerivationSpace(_graphs(model), chosen)
 
 
 def energy_coefficients(model: Subject) -> tuple[str, ...]:

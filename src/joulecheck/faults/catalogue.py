@@ -7,13 +7,16 @@ from typing import Final
 
 from joulecheck.errors import UnknownName, did_you_mean
 from joulecheck.faults.coefficients import COEFFICIENT_FAULTS
+from joulecheck.faults.machines import MACHINE_FAULTS
 from joulecheck.faults.planted import FAULTS as PLANTED
 from joulecheck.faults.planted import Fault
 from joulecheck.faults.state import STATE_FAULTS
 
 FAULTS: Final[Mapping[str, Fault]] = {
     **PLANTED,
-    **{fault.name: fault for fault in (*COEFFICIENT_FAULTS, *STATE_FAULTS)},
+    **{
+        fault.name: fault for fault in (*MACHINE_FAULTS, *COEFFICIENT_FAULTS, *STATE_FAULTS)
+    },
 }
 """Every named fault, by name."""
 
