@@ -273,6 +273,16 @@ class TestProcessesAgree:
 class TestElsewhere:
     """The other process."""
 
+    def test_follows_to_where_modules_are_found(
+        self, foreign: Callable[[str], Subject], tmp_path: Path
+    ) -> None:
+        law, sound = property_named("DET005"), ModelRef("reference:Google-TPU-v1").load()
+        os.chdir(tmp_path.parent)
+        assert law.margin_of(sound, INT8) > 0
+        os.chdir(tmp_path)
+
+        assert law.margin_of(foreign("Plain"), MAC) > 0
+
     def test_gives_the_same_answers_in_full(self) -> None:
         model = ModelRef("reference:H100-SXM5-80GB").load()
         space = workloads(model)

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import IO, Any, Final
 
 import numpy as np
@@ -45,7 +46,8 @@ class Late(NoAnswer):
 def ask_elsewhere(model: Subject, cases: Cases) -> Answers:
     """What the model answers to `cases` in another process, one by one.
 
-    It is the same process for all models and questions, until it dies or is late.
+    It is the same process for all models and questions, until it dies or is late, or
+    modules are to be found elsewhere.
 
     Args:
         model: one that another process finds by its name.
@@ -56,6 +58,8 @@ def ask_elsewhere(model: Subject, cases: Cases) -> Answers:
     """
     global _other  # noqa: PLW0603 - one other process for this one
     model.heartbeat(-1)
+    if _other is not None and _other.roots != _roots():
+        close()
     if _other is None:
         _other = Other()
     asked = {
@@ -87,15 +91,21 @@ def close() -> None:
 atexit.register(close)
 
 
+def _roots() -> tuple[str, ...]:
+    """Where this process finds modules."""
+    return (str(Path.cwd()), *filter(None, sys.path))
+
+
 class Other:
     """The other process, seen from here."""
 
     def __init__(self) -> None:
         """Start it, with the paths from which this one imports."""
+        self.roots = _roots()
         environment = {
             **os.environ,
             "PYTHONHASHSEED": "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1",
-            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            "PYTHONPATH": os.pathsep.join(self.roots),
         }
         self._process = subprocess.Popen(
             [sys.executable, "-m", "joulecheck.elsewhere"],
