@@ -23,6 +23,7 @@ GROUND = {
     "workload",
     "coefficient",
     "machine",
+    "knob",
     "estimate",
     "structured",
     "case",

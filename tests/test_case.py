@@ -12,6 +12,9 @@ from joulecheck.case import (
     AnyCase,
     Case,
     Cases,
+    Derivation,
+    DerivedCase,
+    DerivedCases,
     PeerCase,
     PeerCases,
     PrecisionPair,
@@ -37,6 +40,7 @@ from joulecheck.workload import (
 )
 from joulecheck.workload.columns import PRECISIONS
 from joulecheck_strategies import (
+    DerivationSpace,
     GrowthSpace,
     PeerSpace,
     PerturbationSpace,
@@ -49,6 +53,10 @@ from joulecheck_strategies import (
 
 WORKLOADS = WorkloadSpace(precisions=tuple(Precision))
 COEFFICIENTS = ("mac_energy", "dram_energy", "static_power")
+DERIVATIONS = (
+    Derivation({"clock": 2.0}),
+    Derivation({"l2.capacity": 1 / 3, "units": 2.0}, {"static_power": 0.5}),
+)
 PAIRS = ((Precision.INT8, Precision.INT32), (Precision.FP16, Precision.FP32))
 SPACES: dict[str, st.SearchStrategy[Any]] = {
     "case": WORKLOADS.strategy(),
@@ -59,6 +67,7 @@ SPACES: dict[str, st.SearchStrategy[Any]] = {
     "precision pair": PrecisionPairSpace(WORKLOADS, PAIRS).strategy(),
     "regular": RegularSpace().strategy(),
     "peers": PeerSpace(WORKLOADS, (("a:b", Precision.INT8),)).strategy(),
+    "derivation": DerivationSpace(WORKLOADS, DERIVATIONS).strategy(),
 }
 
 SMALL = Case(Gemm(m=2, n=3, k=5), Precision.FP16)
@@ -81,6 +90,7 @@ EACH_KIND: dict[str, AnyCase] = {
     "scaled": ScaledCase(SMALL, {"mac_energy": 1 + 1e-6, "dram_energy": 0.9}),
     "growth": WorkloadPair(SMALL, LARGE, "0.m"),
     "precision": PrecisionPair(Case(SMALL.workload, Precision.FP8_E4M3), SMALL),
+    "derived": DerivedCase(SMALL, DERIVATIONS[1]),
     "peer": PeerCase(SMALL, "family:other"),
 }
 
@@ -167,6 +177,7 @@ class TestQuestions:
             ("scaled", ["nominal", "scaled"]),
             ("growth", ["smaller", "larger"]),
             ("precision", ["narrower", "wider"]),
+            ("derived", ["nominal", "derived"]),
             ("peer", ["model", "peer"]),
         ],
     )
@@ -198,10 +209,11 @@ class TestBatchOfOne:
         assert batch[0] == case
 
     def test_has_the_kind_of_the_case(self) -> None:
-        kinds = ("gemm", "scaled", "growth", "precision", "peer")
+        kinds = ("gemm", "scaled", "growth", "precision", "derived", "peer")
         found = [type(batch_of(EACH_KIND[kind])) for kind in kinds]
 
-        assert found == [Cases, ScaledCases, WorkloadPairs, PrecisionPairs, PeerCases]
+        pairs = [WorkloadPairs, PrecisionPairs]
+        assert found == [Cases, ScaledCases, *pairs, DerivedCases, PeerCases]
 
 
 class TestCases:
@@ -229,6 +241,16 @@ class TestCases:
 
         assert list(batch) == [EACH_KIND["totals"], SMALL]
         assert moved.bytes.tolist() == [0, 8 * 31]
+
+    def test_take_asks_some_of_them_in_another_order(self) -> None:
+        cases = [c for c in EACH_KIND.values() if isinstance(c, Case)]
+        batch = Cases.of(cases)
+        rows = np.array([4, 3, 0, 3])
+        taken, expected = batch.take(rows), Cases.of([cases[row] for row in rows])
+
+        assert list(taken) == list(expected)
+        assert taken.bytes.tolist() == expected.bytes.tolist()
+        assert taken.ops.tolist() == expected.ops.tolist()
 
     def test_totals_state_their_bytes_among_others(self) -> None:
         batch = Cases.of([Case(Totals(ops=3, bytes=7)), SMALL])

@@ -24,6 +24,7 @@ CASES_OF_A_SEARCH = 1 << 14
 FOLDERS = {
     "BND": "bounds",
     "CMP": "composition",
+    "CON": "continuity",
     "DET": "determinism",
     "MON": "monotonicity",
     "ORD": "order",

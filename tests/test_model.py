@@ -11,6 +11,7 @@ from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Coefficient, Layer
 from joulecheck.errors import InvalidModel, UnknownName, Unsupported
 from joulecheck.estimate import Estimate, total
+from joulecheck.knob import Knob, KnobKind
 from joulecheck.machine import Machine, Memory, Resources
 from joulecheck.model import (
     UNSCALED,
@@ -226,6 +227,11 @@ class TestOffers:
                 memories={"dram": Memory(1e11, homes=frozenset({"input"}))},
                 resources=Resources(shape={}, rates={}, capacities={}, delays={}),
             )
+            knobs: ClassVar = {"clock": Knob(KnobKind.RATE)}
+
+            def derive(self, factors: Mapping[str, float]) -> Batched:
+                del factors
+                return Batched()
 
             def estimate(self, case: Case, scale: Scale = UNSCALED) -> Estimate:
                 del case, scale

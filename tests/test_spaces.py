@@ -10,9 +10,10 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 
-from joulecheck.case import Case, Cases
+from joulecheck.case import Case, Cases, Derivation
 from joulecheck.errors import NotOffered, OutsideSpace
 from joulecheck.estimate import Estimate
+from joulecheck.knob import KnobKind
 from joulecheck.model import Subject
 from joulecheck.reference import load_model
 from joulecheck.reference.ranking import WORKLOADS as RANKED_WORKLOADS
@@ -30,6 +31,7 @@ from joulecheck.workload import (
 from joulecheck.workload.columns import Ints, OperatorColumns
 from joulecheck_properties.ranking.classes_rank_in_one_technology import DENSE
 from joulecheck_strategies import (
+    DerivationSpace,
     GrowthSpace,
     PeerSpace,
     PerturbationSpace,
@@ -40,7 +42,9 @@ from joulecheck_strategies import (
     TotalsSpace,
     UniformScaleSpace,
     WorkloadSpace,
+    derivations,
     growths,
+    nearby_machines,
     peer_cases,
     perturbations,
     precision_pairs,
@@ -49,6 +53,7 @@ from joulecheck_strategies import (
     uniform_scales,
     workloads,
 )
+from joulecheck_strategies.derivations import allowed
 from joulecheck_strategies.networks import real_workloads
 from joulecheck_strategies.reading import ReadSpace
 from joulecheck_strategies.tables import UNIFORM_SHARE, draw, value_table
@@ -117,6 +122,9 @@ TINY: Final[dict[str, Space]] = {
     "perturbations": PerturbationSpace(ONE, ("a", "b")),
     "uniform scales": UniformScaleSpace(ONE, ("a", "b")),
     "precision pairs": PrecisionPairSpace(ONE, PAIRS),
+    "derivations": DerivationSpace(
+        ONE, tuple(Derivation({"a": factor}) for factor in (2.0, 0.5, 3.0))
+    ),
     "totals": TotalsSpace(precisions=PAIRS[1], max_total=5),
     "peers": PeerSpace(ONE, PEERS),
     "regular": RegularSpace(precisions=PAIRS[0], sizes=SMALL),
@@ -133,6 +141,7 @@ REAL: Final[dict[str, Space]] = {
     "perturbations": perturbations(MODEL),
     "uniform scales": uniform_scales(MODEL),
     "precision pairs": precision_pairs(MODEL),
+    "derivations": derivations(MODEL),
     "totals": TotalsSpace(MODEL.precisions, constants=MODEL.machine.constants),
     "every precision": WorkloadSpace(precisions=tuple(Precision)),
     "gemms only": WorkloadSpace(kinds=("gemm",), max_nodes=3),
@@ -661,11 +670,38 @@ class TestGrowth:
                 )
 
 
+class TestDerivations:
+    """Machines near that of a model."""
+
+    def test_are_each_knob_alone_and_then_all_of_a_kind(self) -> None:
+        kinds = (KnobKind.RATE, KnobKind.DELAY)
+        found = nearby_machines(MODEL, kinds=kinds, factors=(2.0, 0.5))
+        turned = [set(derivation.factors) for derivation in found]
+
+        assert turned == [
+            *([{"clock"}, {"dram.bandwidth"}, {"host.bandwidth"}, {"launch"}] * 2),
+            *([{"clock", "dram.bandwidth", "host.bandwidth"}] * 2),
+        ]
+        assert found[3] == Derivation({"launch": 0.5})
+
+    def test_stay_within_the_ranges_of_the_knobs(self, reference: Subject) -> None:
+        space = derivations(reference)
+
+        assert all(allowed(reference, derivation) for derivation in space.derivations)
+        assert Derivation({"units": 2.0}) in space.derivations
+        assert Derivation({"units": 1 / 16}) not in space.derivations
+
+    def test_are_few_and_distinct(self, reference: Subject) -> None:
+        found = derivations(reference).derivations
+
+        assert len({frozenset(d.factors.items()) for d in found}) == len(found) < 40
+
+
 class TestSmallerGraphs:
     """Moves of the reducer that leave nodes out."""
 
     @pytest.mark.parametrize(
-        "name", ["workloads", "growths", "perturbations", "gemms only"]
+        "name", ["workloads", "growths", "perturbations", "derivations", "gemms only"]
     )
     def test_are_canonical_and_have_fewer_nodes(self, name: str) -> None:
         space = REAL[name]
@@ -736,6 +772,10 @@ class TestForModel:
     ) -> None:
         with pytest.raises(NotOffered, match="declares no coefficient"):
             space(Subject.of(self.Gemms))
+
+    def test_no_knobs_offer_no_derived_machine(self) -> None:
+        with pytest.raises(NotOffered, match="declares no knobs"):
+            derivations(Subject.of(self.Gemms))
 
     def test_one_precision_offers_no_pairs(self) -> None:
         with pytest.raises(NotOffered, match="no two of its precisions, INT8"):

@@ -10,6 +10,9 @@ from joulecheck_properties.bounds.utilisation_is_a_share import UtilisationIsASh
 from joulecheck_properties.composition.latency_within_terms import LatencyWithinTerms
 from joulecheck_properties.composition.layers_sum_to_total import LayersSumToTotal
 from joulecheck_properties.composition.prefixes_agree import PrefixesAgree
+from joulecheck_properties.continuity.capacity_up_traffic_not_up import (
+    CapacityUpTrafficNotUp,
+)
 from joulecheck_properties.determinism.batch_equals_scalar import BatchEqualsScalar
 from joulecheck_properties.determinism.same_question_same_answer import (
     SameQuestionSameAnswer,
@@ -22,6 +25,9 @@ from joulecheck_properties.monotonicity.latency_grows_with_work import (
     LatencyGrowsWithWork,
 )
 from joulecheck_properties.monotonicity.nothing_negative import NothingNegative
+from joulecheck_properties.order.derived_dominating_machine_never_slower import (
+    DerivedDominatingMachineNeverSlower,
+)
 from joulecheck_properties.order.later_generation_never_slower import (
     LaterGenerationNeverSlower,
 )
@@ -44,9 +50,16 @@ from joulecheck_properties.ranking.larger_machine_is_faster import LargerMachine
 from joulecheck_properties.robustness.valid_input_gets_numbers import (
     ValidInputGetsNumbers,
 )
+from joulecheck_properties.scaling.all_rates_scaled import AllRatesScaled
+from joulecheck_properties.scaling.change_of_units import ChangeOfUnits
 from joulecheck_properties.scaling.energy_scales_with_coefficients import (
     EnergyScalesWithCoefficients,
 )
+from joulecheck_properties.scaling.more_units_at_most_proportionally_faster import (
+    MoreUnitsAtMostProportionallyFaster,
+)
+from joulecheck_properties.scaling.some_rates_scaled import SomeRatesScaled
+from joulecheck_properties.sensitivity.better_rate_never_slows import BetterRateNeverSlows
 from joulecheck_properties.sensitivity.no_other_term import NoOtherTerm
 from joulecheck_properties.sensitivity.own_terms_in_proportion import OwnTermsInProportion
 
@@ -58,6 +71,7 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     LayersSumToTotal(),  # CMP001
     PrefixesAgree(),  # CMP002
     LatencyWithinTerms(),  # CMP003
+    CapacityUpTrafficNotUp(),  # CON003
     SameQuestionSameAnswer(),  # DET001
     BatchEqualsScalar(),  # DET002
     NothingNegative(),  # MON001
@@ -67,6 +81,7 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     ResourceInclusionNeverSlower(),  # ORD001
     StrictlyFasterWhereBound(),  # ORD002
     LaterGenerationNeverSlower(),  # ORD003
+    DerivedDominatingMachineNeverSlower(),  # ORD004
     NarrowerCostsNoMore(),  # PRC001
     Int8BelowFp32(),  # PRC002
     ClassesRankInOneTechnology(),  # RNK001
@@ -75,7 +90,12 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     KnownDisagreementsPersist(),  # RNK004
     ValidInputGetsNumbers(),  # ROB001
     EnergyScalesWithCoefficients(),  # SCL001
+    AllRatesScaled(),  # SCL002
+    SomeRatesScaled(),  # SCL003
+    ChangeOfUnits(),  # SCL005
+    MoreUnitsAtMostProportionallyFaster(),  # SCL006
     OwnTermsInProportion(),  # SEN001
     NoOtherTerm(),  # SEN002
+    BetterRateNeverSlows(),  # SEN007
 )
 """Every built-in property. The entry point `joulecheck.properties` offers it."""

@@ -7,6 +7,8 @@ tests, and the command `joulecheck` the one for campaigns.
 from joulecheck.case import (
     Case,
     Cases,
+    Derivation,
+    DerivedCase,
     PeerCase,
     PrecisionPair,
     ScaledCase,
@@ -15,6 +17,7 @@ from joulecheck.case import (
 from joulecheck.coefficient import Coefficient, Layer, Provenance
 from joulecheck.errors import InvalidWorkload, JoulecheckError, Unsupported
 from joulecheck.estimate import Estimate
+from joulecheck.knob import Knob, KnobKind
 from joulecheck.machine import Machine, Memory, Resources
 from joulecheck.model import Exemption, Model
 from joulecheck.property import Planted, Property, Violated
@@ -36,6 +39,8 @@ __all__ = [
     "Cases",
     "Coefficient",
     "Conv2d",
+    "Derivation",
+    "DerivedCase",
     "Elementwise",
     "Estimate",
     "Exemption",
@@ -43,6 +48,8 @@ __all__ = [
     "Gemm",
     "InvalidWorkload",
     "JoulecheckError",
+    "Knob",
+    "KnobKind",
     "Layer",
     "Machine",
     "Memory",

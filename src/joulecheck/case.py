@@ -1,14 +1,15 @@
 """Cases: the questions of a property, one at a time or as a batch of arrays.
 
 A plain `Case` is what a model is asked: a workload at a precision. The other kinds
-put two questions side by side, one under perturbed coefficients, or one to two models.
+put two questions side by side, one under perturbed coefficients or on a machine derived
+from the model's own, or one to two models.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, Final, NamedTuple, Never, Protocol
 
 import attrs
 import numpy as np
@@ -26,6 +27,8 @@ from joulecheck.workload.columns import (
     total_ops,
 )
 
+_NONE: Final[Mapping[str, Never]] = {}
+
 
 class Question(NamedTuple):
     """One call of a model: what it is asked, under which scales, and its role."""
@@ -33,6 +36,8 @@ class Question(NamedTuple):
     role: str
     case: Case
     scale: Mapping[str, float]
+    factors: Mapping[str, float] = _NONE
+    """Of the knobs: which derived machine is asked."""
     peer: str = ""
     """The peer that it is put to; the model itself if empty."""
 
@@ -137,7 +142,37 @@ class PeerCase:
         )
 
 
-AnyCase = Case | ScaledCase | WorkloadPair | PrecisionPair | PeerCase
+@attrs.frozen
+class Derivation:
+    """How a machine differs from the one that a model describes.
+
+    Whatever is left out stays as it is.
+    """
+
+    factors: Mapping[str, float] = attrs.field(factory=dict)
+    """By knob: what the figure is multiplied by."""
+    scale: Mapping[str, float] = attrs.field(factory=dict)
+    """By coefficient."""
+
+
+@attrs.frozen
+class DerivedCase:
+    """A case on the machine of a model, and on one derived from that."""
+
+    case: Case
+    derivation: Derivation
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """The case on the machine as it is, then on the derived one."""
+        derived = self.derivation
+        return (
+            Question("nominal", self.case, {}),
+            Question("derived", self.case, derived.scale, derived.factors),
+        )
+
+
+AnyCase = Case | ScaledCase | WorkloadPair | PrecisionPair | DerivedCase | PeerCase
 
 
 class Batch(Protocol):
@@ -199,6 +234,16 @@ class Cases:
             lambda index: Case(self[index].workload, PRECISIONS[precision[index]]),
             lambda: self.operators,
             self._stated_bytes,
+        )
+
+    def take(self, rows: Ints) -> Cases:
+        """The cases of these rows, in their order."""
+        stated = self._stated_bytes
+        return Cases(
+            self.precision[rows],
+            lambda index: self._item(int(rows[index])),
+            lambda: self.operators.take(rows),
+            None if stated is None else stated[rows],
         )
 
     def __len__(self) -> int:
@@ -381,7 +426,50 @@ class PeerCases:
         return found
 
 
-AnyBatch = Cases | ScaledCases | WorkloadPairs | PrecisionPairs | PeerCases
+@attrs.frozen(eq=False)
+class DerivedCases:
+    """A batch of cases, each on the machine of a model and on one of a few others."""
+
+    cases: Cases
+    derivations: Sequence[Derivation]
+    """The other machines."""
+    which: Ints
+    """(n,) index of the other machine of each case."""
+
+    @classmethod
+    def of(cls, cases: Sequence[DerivedCase]) -> DerivedCases:
+        """The batch of these cases."""
+        derivations: list[Derivation] = []
+        for case in cases:
+            if case.derivation not in derivations:
+                derivations.append(case.derivation)
+        which = [derivations.index(case.derivation) for case in cases]
+        plain = Cases.of([case.case for case in cases])
+        return cls(plain, derivations, np.array(which, dtype=np.int64))
+
+    def __len__(self) -> int:
+        """How many cases."""
+        return len(self.cases)
+
+    def __getitem__(self, index: int) -> DerivedCase:
+        """The case of a row."""
+        return DerivedCase(self.cases[index], self.derivations[self.which[index]])
+
+    def groups(self) -> Iterator[tuple[Derivation, Ints]]:
+        """Each machine that some case asks for, with the rows of those cases."""
+        for index, derivation in enumerate(self.derivations):
+            rows = np.flatnonzero(self.which == index)
+            if len(rows):
+                yield derivation, rows
+
+    def per_case(self, judge: Callable[[Derivation], float]) -> Floats:
+        """(n,) a number of its derivation for each case."""
+        values = np.array([judge(derivation) for derivation in self.derivations])
+        found: Floats = values[self.which].astype(np.float64)
+        return found
+
+
+AnyBatch = Cases | ScaledCases | WorkloadPairs | PrecisionPairs | DerivedCases | PeerCases
 
 
 def batch_of(case: AnyCase) -> AnyBatch:
@@ -397,3 +485,5 @@ def batch_of(case: AnyCase) -> AnyBatch:
             return PrecisionPairs.of([case])
         case PeerCase():
             return PeerCases.of([case])
+        case DerivedCase():
+            return DerivedCases.of([case])

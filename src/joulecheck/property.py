@@ -40,11 +40,12 @@ FAMILIES: Final = {
     "PRC": "precision",
     "SEN": "sensitivity",
     "SCL": "scaling laws",
+    "CON": "continuity",
+    "ORD": "order within a class",
+    "RNK": "ranking across classes",
     "BND": "physical bounds",
     "DET": "determinism",
     "ROB": "robustness",
-    "ORD": "order within a class",
-    "RNK": "ranking across classes",
 }
 
 

@@ -1,6 +1,8 @@
 """How cases are drawn: case spaces, each a Hypothesis strategy and a numpy sampler."""
 
+from joulecheck_strategies.derivations import DerivationSpace, nearby_machines
 from joulecheck_strategies.for_model import (
+    derivations,
     growths,
     peer_cases,
     perturbations,
@@ -20,6 +22,7 @@ from joulecheck_strategies.totals import TotalsSpace
 from joulecheck_strategies.workload_space import WorkloadSpace
 
 __all__ = [
+    "DerivationSpace",
     "GrowthSpace",
     "PeerSpace",
     "PerturbationSpace",
@@ -31,7 +34,9 @@ __all__ = [
     "TotalsSpace",
     "UniformScaleSpace",
     "WorkloadSpace",
+    "derivations",
     "growths",
+    "nearby_machines",
     "peer_cases",
     "perturbations",
     "precision_pairs",

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
+from joulecheck.case import Derivation
 from joulecheck.errors import NotOffered
 from joulecheck.model import Subject
 from joulecheck.workload import MAX_NODES, Precision
+from joulecheck_strategies.derivations import (
+    DerivationSpace,
+    allowed,
+    nearby_machines,
+)
 from joulecheck_strategies.growth import GrowthSpace
 from joulecheck_strategies.peers import PeerSpace
 from joulecheck_strategies.perturbations import PerturbationSpace, UniformScaleSpace
@@ -82,6 +88,31 @@ def uniform_scales(model: Subject) -> UniformScaleSpace:
         NotOffered: the model declares no energy coefficient.
     """
     return UniformScaleSpace(_graphs(model), _energy_coefficients(model))
+
+
+def derivations(
+    model: Subject, choices: Iterable[Derivation] | None = None
+) -> DerivationSpace:
+    """Workloads on machines derived from that of a model.
+
+    Args:
+        model: whose knobs are turned.
+        choices: the machines, plainest first; those that the ranges of the knobs forbid
+            are left out. If None, see `nearby_machines`.
+
+    Raises:
+        NotOffered: the model declares no knobs, answers for totals only, or no machine
+            is left.
+    """
+    if not model.knobs:
+        msg = "it declares no knobs"
+        raise NotOffered(msg)
+    listed = nearby_machines(model) if choices is None else choices
+    chosen = tuple(choice for choice in listed if allowed(model, choice))
+    if not chosen:
+        msg = "the ranges of its knobs allow none of the machines to compare"
+        raise NotOffered(msg)
+    return DerivationSpace(_graphs(model), chosen)
 
 
 def _energy_coefficients(model: Subject) -> tuple[str, ...]:

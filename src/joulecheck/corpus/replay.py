@@ -264,7 +264,8 @@ def _refusal(subject: Subject, question: Question) -> str:
     asked = question.peer or subject.name
     answers = subject.answer(question)
     if answers.unsupported[0]:
-        what = "case" if question.peer else question.role
+        what = "derived machine" if question.factors else question.role
+        what = "case" if question.peer else what
         return f"{asked} does not support the {what} any more"
     error = answers.errors.get(0)
     return f"{asked} raised {error}" if error else ""

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from joulecheck.errors import UnknownName, did_you_mean
+from joulecheck.faults.machines import MACHINE_FAULTS
 from joulecheck.faults.planted import FAULTS as PLANTED
 from joulecheck.faults.planted import Fault
 from joulecheck.faults.rates import RATE_FAULTS
 
 FAULTS: Final[Mapping[str, Fault]] = {
     **PLANTED,
-    **{fault.name: fault for fault in RATE_FAULTS},
+    **{fault.name: fault for fault in (*MACHINE_FAULTS, *RATE_FAULTS)},
 }
 """Every named fault, by name."""
 

@@ -46,6 +46,14 @@ class FaultyModel:
         self.model.require(case)
         return batch_of_one(self.estimate_batch, case, scale)
 
+    def derive(self, factors: Mapping[str, float]) -> FaultyModel:
+        """The model of another machine with the same fault in it."""
+        return self.planted_in(self.model.derive(factors))
+
+    def planted_in(self, model: LayeredModel) -> FaultyModel:
+        """Another model with the same fault in it."""
+        return type(self)(model, self.change)
+
 
 class SoundScalarModel(FaultyModel):
     """A model whose batch path alone is faulty."""
@@ -94,7 +102,7 @@ class Fault:
     summary: str
     """What the model does wrong, in a sentence."""
     change: Change
-    wrapper: type[FaultyModel] = FaultyModel
+    wrapper: Callable[[LayeredModel, Change], FaultyModel] = FaultyModel
 
     def plant(self, model: LayeredModel) -> FaultyModel:
         """The model with this fault in it."""
@@ -349,7 +357,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
         ),
     )
 }
-"""The faults of this module, by name."""
+"""Faults in what a model counts, adds up and answers, by name."""
 
 
 def inject(subject: Subject, fault: Fault) -> Subject:

@@ -28,6 +28,7 @@ from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.errors import UnknownName
 from joulecheck.estimate import Estimate
+from joulecheck.knob import Knob, KnobKind
 from joulecheck.machine import Memory
 from joulecheck.model import UNSCALED, Scales
 from joulecheck.reference.layered import Coefficients, LayeredModel, Rates
@@ -40,6 +41,10 @@ PRICE: Final = "link_energy"
 """The coefficient of a byte that one chip sends to the next."""
 
 STATIC: Final = "static_power"
+
+LINK_RATE: Final = "link.bandwidth"
+
+LINK_DELAY: Final = "link.latency"
 
 SUFFIX: Final = re.compile(r"(0|[1-9][0-9]{0,8})x[A-Za-z]")
 """Such as 8xN: so many chips, and the dimension along which they split the work."""
@@ -93,6 +98,26 @@ class ClusterEnergyModel(LayeredModel):
         if coefficient == PRICE:
             return frozenset({"link"})
         return self.chip.coefficients[coefficient].terms or frozenset()
+
+    @cached_property
+    def knobs(self) -> dict[str, Knob]:
+        """Those of the chips, all turned alike, and of a link that something crosses."""
+        link = {LINK_RATE: Knob(KnobKind.RATE), LINK_DELAY: Knob(KnobKind.DELAY)}
+        return self.chip.knobs | (link if self.hops else {})
+
+    def derive(self, factors: Mapping[str, float]) -> ClusterEnergyModel:
+        """As many chips of the machine with each of these figures times its factor.
+
+        Raises:
+            Unsupported: a number of units is not whole.
+        """
+        own = {name: f for name, f in factors.items() if name in self.chip.knobs}
+        link = attrs.evolve(
+            self.link,
+            bandwidth=self.link.bandwidth * factors.get(LINK_RATE, 1.0),
+            latency=self.link.latency * factors.get(LINK_DELAY, 1.0),
+        )
+        return ClusterEnergyModel(self.chip.derive(own), self.chips, self.along, link)
 
     @property
     def hops(self) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from joulecheck.case import (
     AnyCase,
     Case,
+    DerivedCase,
     PeerCase,
     PrecisionPair,
     ScaledCase,
@@ -46,6 +47,13 @@ def case_lines(case: AnyCase) -> list[Line]:
         case PrecisionPair():
             wider = f"{case.narrower.precision.name} against {case.wider.precision.name}"
             return [*_workload_lines("minimal", case.narrower), ("widths", wider)]
+        case DerivedCase():
+            lines = _workload_lines("minimal", case.case)
+            if case.derivation.factors:
+                lines.append(("machine", _together(case.derivation.factors)))
+            if case.derivation.scale:
+                lines.append(("scaled", _together(case.derivation.scale)))
+            return lines
         case PeerCase():
             return [*_workload_lines("minimal", case.case), ("peer", case.peer)]
 
@@ -55,6 +63,14 @@ def _summary(scale: Mapping[str, float]) -> dict[str, float]:
     if len(scale) > 3 and len(set(scale.values())) == 1:  # noqa: PLR2004 - as many as fit a line
         return {f"all {len(scale)} energy coefficients": next(iter(scale.values()))}
     return dict(scale)
+
+
+def _together(factors: Mapping[str, float]) -> str:
+    """The factors, each with all the names that it goes with."""
+    names: dict[float, list[str]] = {}
+    for name, factor in factors.items():
+        names.setdefault(factor, []).append(name)
+    return "; ".join(f"{', '.join(who)} x {f:.9g}" for f, who in names.items())
 
 
 def _workload_lines(label: str, case: Case) -> list[Line]:
