@@ -119,6 +119,13 @@ class TestOfMachines:
 
         assert set(terms) - {"launch", "barrier"} <= set(rates)
 
+    def test_a_cluster_includes_nothing(self) -> None:
+        """More chips have more of everything, and take longer for what they send."""
+        cluster = MODELS["H100-SXM5-80GB@8xN"]().machine
+
+        assert cluster.resources is None
+        assert cluster.successor_of == ()
+
     def test_an_amount_is_stated_for_a_unit_and_in_all(self) -> None:
         dram = resources_of(NX).rates["dram"]
 
