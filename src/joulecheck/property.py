@@ -46,7 +46,6 @@ FAMILIES: Final = {
     "BND": "physical bounds",
     "DET": "determinism",
     "ROB": "robustness",
-    "RNK": "ranking across classes",
 }
 
 

@@ -150,7 +150,6 @@ def _own_models(name: str) -> list[Subject]:
         known = did_you_mean(unknown[0], found)
         msg = f"{module_name}:{attribute} has no {unknown[0]!r}: {known}"
         raise UnknownName(msg)
-    return [loadable(found[k](), f"{module_name}:{attribute}:{k}") for k in keys]
     names = {k: f"{module_name}:{attribute}:{k}" for k in found}
     loaders = {k: partial(_built, found[k], name) for k, name in names.items()}
     return [
@@ -159,7 +158,7 @@ def _own_models(name: str) -> list[Subject]:
 
 
 def _built(factory: Callable[[], object], name: str) -> Subject:
-    return Subject.of(factory(), name=name)
+    return loadable(factory(), name)
 
 
 def _imported(module_name: str) -> Any:  # noqa: ANN401 - a module of the user's
