@@ -38,14 +38,13 @@ from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.estimate import Estimate
 from joulecheck.model import UNSCALED, Scales
-from joulecheck.quantities import BITS_PER_BYTE
 from joulecheck.reference.layered import (
-    PARTIAL_SUM_BYTES,
     Coefficients,
     LayeredModel,
+    widths_of,
 )
 from joulecheck.reference.machine_file import Tile
-from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
+from joulecheck.reference.traffic import Operands, smooth_traffic, spilled
 from joulecheck.workload.columns import PRECISIONS, Floats, Ints, tensor_bytes
 
 LEVELS: Final = ("shared", "l2", "dram")
@@ -254,9 +253,7 @@ class Kernels:
         self.geometry: Mapping[str, int] = model.data.geometry
         self.ops = ops = cases.operators
         self.bits = ops.per_operator(cases.bits)
-        self.widths = Widths(
-            self.bits / BITS_PER_BYTE, ops.per_operator(PARTIAL_SUM_BYTES[cases.precision])
-        )
+        self.widths = widths_of(cases)
         precision = ops.per_operator(cases.precision)
         self.units = model.units_of(precision)
         self.vector_rate = model.vector_rate(precision)

@@ -15,7 +15,9 @@ from joulecheck.errors import UnknownName, Unsupported, did_you_mean
 from joulecheck.estimate import Estimate
 from joulecheck.machine import Machine
 from joulecheck.model import UNSCALED, Scale, Scales
+from joulecheck.quantities import BITS_PER_BYTE
 from joulecheck.reference.machine_file import MachineFile
+from joulecheck.reference.traffic import Widths
 from joulecheck.workload import Precision, Totals
 from joulecheck.workload.columns import PRECISIONS, Floats, Ints
 
@@ -23,6 +25,17 @@ PARTIAL_SUM_BYTES: Final[Floats] = np.array(
     [8.0 if p.bits == Precision.FP64.bits else 4.0 for p in PRECISIONS]
 )
 """By precision: sums of 64-bit formats are kept in 64 bits, all others in 32."""
+
+
+def widths_of(cases: Cases) -> Widths:
+    """The widths of each operator of a batch, (ops,)."""
+    ops = cases.operators
+    seen = ops.instances * ops.m * ops.k
+    return Widths(
+        ops.per_operator(cases.bits) / BITS_PER_BYTE,
+        ops.per_operator(PARTIAL_SUM_BYTES[cases.precision]),
+        np.where(ops.macs > 0, ops.input_elements / seen, 1.0),
+    )
 
 
 class Coefficients:

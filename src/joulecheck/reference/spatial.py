@@ -27,6 +27,7 @@ from joulecheck.reference.layered import (
     PARTIAL_SUM_BYTES,
     Coefficients,
     LayeredModel,
+    widths_of,
 )
 from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
 from joulecheck.workload import Precision
@@ -105,9 +106,7 @@ def tensors(cases: Cases) -> Tensors:
     """Bytes of the operands of a batch."""
     ops = cases.operators
     bits = ops.per_operator(cases.bits)
-    widths = Widths(
-        bits / BITS_PER_BYTE, ops.per_operator(PARTIAL_SUM_BYTES[cases.precision])
-    )
+    widths = widths_of(cases)
     a = tensor_bytes(ops.input_elements, bits)
     b = tensor_bytes(ops.weight_elements, bits)
     c = tensor_bytes(ops.output_elements, bits)

@@ -29,9 +29,9 @@ from joulecheck.estimate import Estimate
 from joulecheck.model import UNSCALED, Scales
 from joulecheck.quantities import BITS_PER_BYTE
 from joulecheck.reference.layered import (
-    PARTIAL_SUM_BYTES,
     Coefficients,
     LayeredModel,
+    widths_of,
 )
 from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
 from joulecheck.workload.columns import PRECISIONS, Floats, tensor_bytes
@@ -253,10 +253,7 @@ class StoredProgramEnergyModel(LayeredModel):
         *on_chip, home = self.levels
         kept = self._capacity(on_chip[-1])
         spill = 2 * spilled(c, kept) * ops.output_is_internal
-        widths = Widths(
-            bits / BITS_PER_BYTE,
-            ops.per_operator(PARTIAL_SUM_BYTES[cases.precision]),
-        )
+        widths = widths_of(cases)
         sizes = (ops.m, ops.n, ops.k)
         crossing = {home: smooth_traffic(kept, *sizes, far, widths) + spill}
         beyond = crossing[home]
