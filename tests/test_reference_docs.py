@@ -22,7 +22,7 @@ def page(model: LayeredModel) -> str:
 def test_a_page_gives_each_term_its_layer(model: LayeredModel) -> None:
     names = "|".join(layer.name for layer in Layer)
     rows = re.findall(rf"^\| (\w+) \| ({names}) \|", page(model), flags=re.MULTILINE)
-    assert {term: Layer[layer] for term, layer in rows} == model.layers
+    assert {term: Layer[layer] for term, layer in rows} == model.term_layers
 
 
 @each_class

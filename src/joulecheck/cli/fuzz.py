@@ -92,6 +92,12 @@ EXIT_VACUOUS: Final = 2
 @directory_option
 @format_option
 @file_option
+@click.option(
+    "--show-pairs",
+    is_flag=True,
+    help="List for each model and property how many cases were asked, the share in the "
+    "property's domain, the least margin and what share of the cases can fail.",
+)
 @click.option("--exit-zero", is_flag=True, help="Exit 0 also when something new is found.")
 @click.pass_context
 def fuzz(context: click.Context, /, *, exit_zero: bool, **given: Any) -> None:  # noqa: ANN401 - click checked and named them
@@ -141,6 +147,7 @@ class Asked:
     counterexamples: str
     output_format: str
     output_file: Path | None
+    show_pairs: bool
 
 
 @attrs.define
@@ -213,7 +220,8 @@ class _Listener:
         self._asked = asked
         self._corpus = corpus
         self._state = state
-        self._report = CampaignReport(text, console(stderr=True))
+        progress = console(stderr=True)
+        self._report = CampaignReport(text, progress, pairs=asked.show_pairs)
         self._document = CampaignDocument()
         self._text = text
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import ClassVar, Final
 
@@ -25,6 +26,9 @@ PARTIAL_SUM_BYTES: Final[Floats] = np.array(
     [8.0 if p.bits == Precision.FP64.bits else 4.0 for p in PRECISIONS]
 )
 """By precision: sums of 64-bit formats are kept in 64 bits, all others in 32."""
+
+ENGINE_FIELDS: Final = 5
+"""Numbers that describe an engine: its tile of three, its rate and its units."""
 
 
 def widths_of(cases: Cases) -> Widths:
@@ -75,13 +79,28 @@ class Coefficients:
         return values
 
 
+Rates = Mapping[str, float]
+"""Events a second, by the coefficient that prices them."""
+
+
+def dearest(e: Mapping[str, float], *uses: Rates) -> Rates:
+    """Of several uses of one resource, that which draws the most power.
+
+    Args:
+        e: the values of the coefficients.
+        uses: of which one goes on at a time.
+    """
+    return max(uses, key=lambda use: sum(rate * e[name] for name, rate in use.items()))
+
+
 class LayeredModel(ABC):
     """A reference model: energy by term and layer, latency by term, vectorised.
 
     Subclasses count events and time; the scalar path is a batch of one.
     """
 
-    layers: ClassVar[Mapping[str, Layer]]
+    term_layers: ClassVar[Mapping[str, Layer]]
+    """The layer of each energy term that a machine of the class may have."""
     moves: ClassVar[Mapping[str, frozenset[str]]]
     """The energy terms that each coefficient moves; `mac_energy` stands for all its
     precisions."""
@@ -100,12 +119,43 @@ class LayeredModel(ABC):
         return self.data.machine
 
     @cached_property
+    def layers(self) -> dict[str, Layer]:
+        """The layer of each energy term that this machine has a coefficient for."""
+        priced = {term for name in self.data.coefficients for term in self._moved_by(name)}
+        return {term: x for term, x in self.term_layers.items() if term in priced}
+
+    def _moved_by(self, coefficient: str) -> frozenset[str]:
+        """The energy terms that a coefficient moves."""
+        return self.moves[coefficient.partition(".")[0]]
+
+    @cached_property
     def coefficients(self) -> dict[str, Coefficient]:
         """Every coefficient of the machine file, with the terms that it moves."""
         return {
-            name: self.data.coefficient(name, self.moves[name.partition(".")[0]])
+            name: self.data.coefficient(name, self._moved_by(name))
             for name in self.data.coefficients
         }
+
+    @cached_property
+    def _engine_tables(self) -> list[Floats]:
+        """By rank (the first engine of each precision, the second, ...): its fields.
+
+        Each is (5, precisions): rows, columns, depth, MACs a clock of a unit, and units
+        that have it. A precision with fewer engines repeats its last.
+        """
+        found: list[Floats] = []
+        seen: Counter[Precision] = Counter()
+        for engine in self.data.engines:
+            rank, column = seen[engine.precision], PRECISIONS.index(engine.precision)
+            if rank == len(found):
+                blank = np.full((ENGINE_FIELDS, len(PRECISIONS)), np.nan)
+                found.append(found[-1].copy() if found else blank)
+            tile = (engine.rows, engine.columns, engine.depth)
+            units = engine.units or self.data.units
+            for table in found[rank:]:
+                table[:, column] = (*tile, engine.macs_per_clock, units)
+            seen[engine.precision] += 1
+        return found
 
     @cached_property
     def peak(self) -> Floats:
@@ -135,6 +185,31 @@ class LayeredModel(ABC):
         if isinstance(case.workload, Totals):
             msg = f"{self.name} needs operators, not totals: their shapes decide"
             raise Unsupported(msg)
+
+    def power(self, precision: Precision) -> dict[Layer, float]:
+        """Watt of each layer if all that can go on at once goes on at its greatest rate.
+
+        No work at this precision draws more on average.
+        """
+        e = {name: row.value for name, row in self.data.coefficients.items()}
+        found = {Layer.STATIC: e["static_power"]}
+        for rates in self._greatest_rates(precision, e):
+            for name, rate in rates.items():
+                (term,) = self._moved_by(name)
+                layer = self.layers[term]
+                found[layer] = found.get(layer, 0.0) + rate * e[name]
+        return found
+
+    @abstractmethod
+    def _greatest_rates(
+        self, precision: Precision, e: Mapping[str, float]
+    ) -> Iterator[Rates]:
+        """The greatest rates of all events; what is yielded apart goes on together.
+
+        Args:
+            precision: of the work.
+            e: the values of the coefficients, to choose between uses of one resource.
+        """
 
     @abstractmethod
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
