@@ -121,7 +121,7 @@ def tensors(cases: Cases) -> Tensors:
     b = tensor_bytes(ops.weight_elements, bits)
     c = tensor_bytes(ops.output_elements, bits)
     inputs = a * (ops.external_inputs + ops.internal_inputs)
-    expanded = ops.instances * ops.m * ops.k * widths.element
+    expanded = tensor_bytes(ops.instances * ops.m * ops.k, bits)
     return Tensors(
         near=Operands(inputs, b, c),
         far=Operands(

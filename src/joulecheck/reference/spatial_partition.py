@@ -83,7 +83,7 @@ class SpatialPartitionEnergyModel(SpatialModel):
         contexts = np.maximum(1, moved.near.b / self._memory)
         used = np.clip(tiling.grains, 1, engines.units)
         copies = moved.near.a * np.clip(tiling.across, 1, engines.units)
-        far = self._far(moved, contexts)
+        far = self._far(moved, np.maximum(1, moved.near.b / ops.instances / self._memory))
         events = {
             "mac_energy": ops.macs,
             "op_energy": ops.other_ops,
@@ -119,15 +119,16 @@ class SpatialPartitionEnergyModel(SpatialModel):
     def _barrier_time(self) -> float:
         return self.data.geometry["barrier_cycles"] / self.data.clock
 
-    def _far(self, moved: Tensors, contexts: Floats) -> dict[str, Floats]:
+    def _far(self, moved: Tensors, passes: Floats) -> dict[str, Floats]:
         """Bytes across each edge of the chip, by the homes of the operands.
 
-        Inputs return for every context. An intermediate that exceeds the memories
-        leaves where results do and returns where inputs do.
+        Inputs return for every context that holds weights of their group. An
+        intermediate that exceeds the memories leaves where results do and returns
+        where inputs do.
         """
         spill = spilled(moved.internal, self._memory)
         by_operand = {
-            "input": moved.far.a * contexts + spill,
+            "input": moved.far.a * passes + spill,
             "weight": moved.far.b,
             "output": moved.far.c + spill,
         }
