@@ -12,6 +12,11 @@ from joulecheck.case import (
     AnyCase,
     Case,
     Cases,
+    EquivalentPair,
+    EquivalentPairs,
+    Part,
+    PartedCase,
+    PartedCases,
     PrecisionPair,
     PrecisionPairs,
     ScaledCase,
@@ -21,7 +26,7 @@ from joulecheck.case import (
     batch_of,
 )
 from joulecheck.counterexample import structure_case, unstructure_case
-from joulecheck.errors import CorpusError
+from joulecheck.errors import CorpusError, InvalidWorkload
 from joulecheck.workload import (
     Conv2d,
     Elementwise,
@@ -35,9 +40,12 @@ from joulecheck.workload import (
 )
 from joulecheck.workload.columns import PRECISIONS
 from joulecheck_strategies import (
+    BatchSplitSpace,
     GrowthSpace,
+    OperatorsAloneSpace,
     PerturbationSpace,
     PrecisionPairSpace,
+    ReorderedSpace,
     TotalsSpace,
     UniformScaleSpace,
     WorkloadSpace,
@@ -53,6 +61,9 @@ SPACES: dict[str, st.SearchStrategy[Any]] = {
     "perturbation": PerturbationSpace(WORKLOADS, COEFFICIENTS).strategy(),
     "uniform scale": UniformScaleSpace(WORKLOADS, COEFFICIENTS).strategy(),
     "precision pair": PrecisionPairSpace(WORKLOADS, PAIRS).strategy(),
+    "reordering": ReorderedSpace(WORKLOADS).strategy(),
+    "operators alone": OperatorsAloneSpace(WORKLOADS).strategy(),
+    "batch split": BatchSplitSpace(WORKLOADS).strategy(),
 }
 
 SMALL = Case(Gemm(m=2, n=3, k=5), Precision.FP16)
@@ -75,6 +86,8 @@ EACH_KIND: dict[str, AnyCase] = {
     "scaled": ScaledCase(SMALL, {"mac_energy": 1 + 1e-6, "dram_energy": 0.9}),
     "growth": WorkloadPair(SMALL, LARGE, "0.m"),
     "precision": PrecisionPair(Case(SMALL.workload, Precision.FP8_E4M3), SMALL),
+    "spelling": EquivalentPair(SMALL, Case(Gemm(m=1, n=3, k=5, batch=2)), "batch as rows"),
+    "parts": PartedCase(LARGE, (Part(SMALL, 2), Part(Case(Gemm(m=1, n=3, k=5)))), "m"),
 }
 
 each_kind = pytest.mark.parametrize("case", EACH_KIND.values(), ids=EACH_KIND)
@@ -160,6 +173,8 @@ class TestQuestions:
             ("scaled", ["nominal", "scaled"]),
             ("growth", ["smaller", "larger"]),
             ("precision", ["narrower", "wider"]),
+            ("spelling", ["one", "other"]),
+            ("parts", ["whole", "part 1 x 2", "part 2"]),
         ],
     )
     def test_each_kind_names_their_roles(self, kind: str, roles: list[str]) -> None:
@@ -184,10 +199,17 @@ class TestBatchOfOne:
         assert batch[0] == case
 
     def test_has_the_kind_of_the_case(self) -> None:
-        kinds = ("gemm", "scaled", "growth", "precision")
+        kinds = ("gemm", "scaled", "growth", "precision", "spelling", "parts")
         found = [type(batch_of(EACH_KIND[kind])) for kind in kinds]
 
-        assert found == [Cases, ScaledCases, WorkloadPairs, PrecisionPairs]
+        assert found == [
+            Cases,
+            ScaledCases,
+            WorkloadPairs,
+            PrecisionPairs,
+            EquivalentPairs,
+            PartedCases,
+        ]
 
 
 class TestCases:
@@ -233,3 +255,39 @@ class TestScaledCases:
 
         assert found == {"a": [2.0, 1.0], "b": [1.0, 0.5]}
         assert [batch[0], batch[1]] == cases
+
+
+class TestPartedCases:
+    """A batch of wholes and their parts."""
+
+    ALONE = PartedCase(SMALL, (Part(SMALL),), "")
+    PARTS = EACH_KIND["parts"]
+
+    def batch(self) -> PartedCases:
+        assert isinstance(self.PARTS, PartedCase)
+        return PartedCases.of([self.PARTS, self.ALONE])
+
+    def test_totals_count_each_run(self) -> None:
+        batch = self.batch()
+
+        assert batch.total(batch.parts.macs).tolist() == [2 * 30 + 15, 30]
+
+    def test_the_greatest_is_that_of_one_run(self) -> None:
+        batch = self.batch()
+
+        assert batch.greatest(batch.parts.macs).tolist() == [30, 30]
+
+    def test_a_part_without_a_number_leaves_none(self) -> None:
+        batch = self.batch()
+        unknown = np.array([1.0, np.nan, 1.0])
+
+        np.testing.assert_array_equal(batch.total(unknown), [np.nan, 1])
+        np.testing.assert_array_equal(batch.greatest(unknown), [np.nan, 1])
+
+    def test_a_single_part_is_not_parted(self) -> None:
+        assert self.batch().parted.tolist() == [True, False]
+
+    @pytest.mark.parametrize("times", [0, -1, 1.0, True])
+    def test_a_part_runs_a_whole_number_of_times(self, times: Any) -> None:  # noqa: ANN401 - what is wrong
+        with pytest.raises(InvalidWorkload, match=r"Part\.times must be an int >= 1"):
+            Part(SMALL, times)

@@ -45,13 +45,26 @@ NATURE: Final = ("gemm", "conv2d", "elementwise", "subgraph", "totals")
 """The kinds of workload that a model can say it answers for, in `operators`."""
 
 
+DIMENSIONS: Final = ("batch", "m", "n", "k")
+"""What a model can say it splits, in `splits`; images count as batch, filters as n."""
+
+SYMMETRIES: Final = {
+    "gemm": "A and B, M and N exchanged",
+    "image": "H and W, R and S exchanged",
+}
+"""What a model can say it is blind to, in `symmetries`."""
+
+COSTS: Final = ("energy", "latency")
+
+
 class Model(Protocol):
     """An analytical model of energy, latency or both.
 
     Optional attributes: `coefficients` {name: Coefficient}, `layers` {energy term:
     Layer or None}, `precisions`, `operators` (a subset of `NATURE`), `machine`,
     `bounds`, `exemptions`, and `estimate_batch(cases, scales)`, which answers a whole batch
-    with arrays.
+    with arrays. `splits` (a subset of `DIMENSIONS`), `gradual` and `symmetries` {one of
+    `SYMMETRIES`: costs} tell of the mapping: see `Subject`.
     """
 
     name: str
@@ -94,6 +107,9 @@ class Offer(Enum):
     PEAK = "declare machine = Machine(name=..., peak={Precision: op/s})"
     BANDWIDTH = "declare machine = Machine(name=..., memories={name: Memory(...)})"
     BATCH = "define estimate_batch(cases, scales)"
+    SPLITS = "declare splits = {dimensions that the mapping may cut anywhere}"
+    GRADUAL = "declare gradual = True if one element more costs at most a quantum"
+    SYMMETRIES = 'declare symmetries = {"gemm" or "image": costs that it leaves}'
 
 
 _TINY: Final[dict[str, Workload]] = {
@@ -123,6 +139,10 @@ class Subject:
     """The largest dimensions that the model is asked about."""
     exemptions: Mapping[str, Exemption]
     offers: frozenset[Offer]
+    splits: frozenset[str] = frozenset()
+    """The dimensions that its mapping may cut anywhere, each part mapped by itself."""
+    symmetries: Mapping[str, frozenset[str]] = attrs.field(factory=dict)
+    """The costs that each exchange of dimensions leaves alone."""
     scalar: bool = False
     """Whether `ask` must go through `estimate` even where there is a batch path."""
     heartbeat: Callable[[int], None] = attrs.field(default=lambda _: None)
@@ -148,6 +168,12 @@ class Subject:
         coefficients = _coefficients(model)
         layers = dict(getattr(model, "layers", {}))
         offers = _offers(model, coefficients, layers, machine, operators, precisions)
+        splits, symmetries = _splits(model), _symmetries(model)
+        mapping = {
+            Offer.SPLITS: bool(splits),
+            Offer.GRADUAL: bool(getattr(model, "gradual", False)),
+            Offer.SYMMETRIES: bool(symmetries),
+        }
         exemptions = tuple(getattr(model, "exemptions", ()))
         return cls(
             name=name or model.name,
@@ -159,7 +185,9 @@ class Subject:
             machine=machine,
             bounds=getattr(model, "bounds", Bounds()),
             exemptions={e.property: e for e in exemptions},
-            offers=offers,
+            offers=offers | {offer for offer, is_there in mapping.items() if is_there},
+            splits=splits,
+            symmetries=symmetries,
         )
 
     @property
@@ -281,6 +309,24 @@ def _coefficients(model: Model) -> dict[str, Coefficient]:
             rule = "a mapping of names to joulecheck.Coefficient"
             raise InvalidModel(_wrong(model, f"coefficients[{name!r}]", rule, coefficient))
     return coefficients
+
+
+def _splits(model: Model) -> frozenset[str]:
+    declared = getattr(model, "splits", ())
+    if isinstance(declared, str) or not set(declared) <= set(DIMENSIONS):
+        rule = f"a collection of {', '.join(DIMENSIONS)}"
+        raise InvalidModel(_wrong(model, "splits", rule, declared))
+    return frozenset(declared)
+
+
+def _symmetries(model: Model) -> dict[str, frozenset[str]]:
+    declared = dict(getattr(model, "symmetries", {}))
+    for name, costs in declared.items():
+        if name not in SYMMETRIES or isinstance(costs, str) or not set(costs) <= set(COSTS):
+            rule = f"{' or '.join(SYMMETRIES)}: a collection of {', '.join(COSTS)}"
+            found = f"{name}: {costs}"
+            raise InvalidModel(_wrong(model, "symmetries", rule, found))
+    return {name: frozenset(costs) for name, costs in declared.items() if costs}
 
 
 def _smallest(operators: frozenset[str]) -> Workload:

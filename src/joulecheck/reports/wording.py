@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from joulecheck.case import AnyCase, Case, PrecisionPair, ScaledCase, WorkloadPair
+from joulecheck.case import (
+    AnyCase,
+    Case,
+    EquivalentPair,
+    PartedCase,
+    PrecisionPair,
+    ScaledCase,
+    WorkloadPair,
+)
 from joulecheck.corpus import Finding
 from joulecheck.counterexample import Counterexample, Minimality, Numbers
 from joulecheck.errors import UnknownName
@@ -38,6 +46,19 @@ def case_lines(case: AnyCase) -> list[Line]:
         case PrecisionPair():
             wider = f"{case.narrower.precision.name} against {case.wider.precision.name}"
             return [*_workload_lines("minimal", case.narrower), ("widths", wider)]
+        case EquivalentPair():
+            other = _workload_lines("the same", case.other)
+            return [*_workload_lines("minimal", case.one), *other, ("spelling", case.how)]
+        case PartedCase():
+            return _parted_lines(case)
+
+
+def _parted_lines(case: PartedCase) -> list[Line]:
+    lines = _workload_lines("whole", case.whole)
+    for part in case.parts:
+        label = "part" if part.times == 1 else f"{part.times} x"
+        lines += _workload_lines(label, part.case)
+    return [*lines, ("parted by", case.how)]
 
 
 def _summary(scale: Mapping[str, float]) -> dict[str, float]:
