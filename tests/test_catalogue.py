@@ -24,12 +24,14 @@ CASES_OF_A_SEARCH = 1 << 14
 FOLDERS = {
     "BND": "bounds",
     "CMP": "composition",
+    "CON": "continuity",
     "DET": "determinism",
     "MON": "monotonicity",
     "PRC": "precision",
     "ROB": "robustness",
     "SCL": "scaling",
     "SEN": "sensitivity",
+    "SYM": "symmetry",
 }
 
 each_law = pytest.mark.parametrize("law", installed().values(), ids=lambda law: law.id)

@@ -39,6 +39,8 @@ FAMILIES: Final = {
     "MON": "monotonicity",
     "PRC": "precision",
     "SEN": "sensitivity",
+    "SYM": "equivalences",
+    "CON": "continuity",
     "SCL": "scaling laws",
     "BND": "physical bounds",
     "DET": "determinism",

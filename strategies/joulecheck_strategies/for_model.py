@@ -118,7 +118,8 @@ def transpositions(model: Subject) -> RespelledSpace:
     Raises:
         NotOffered: the model does not answer for the operator of any symmetry.
     """
-    return respellings(model, *(TRANSPOSED[name] for name in model.symmetries))
+    declared = [x for name, x in TRANSPOSED.items() if name in model.symmetries]
+    return respellings(model, *declared)
 
 
 def reorderings(model: Subject) -> ReorderedSpace:

@@ -14,7 +14,7 @@ import numpy as np
 
 from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Layer
-from joulecheck.errors import NotOffered, UnknownName, did_you_mean
+from joulecheck.errors import NotOffered
 from joulecheck.estimate import Estimate, total
 from joulecheck.model import UNSCALED, Scale, Scales, Subject
 from joulecheck.reference.layered import LayeredModel, batch_of_one
@@ -178,10 +178,10 @@ def _flipped_sign(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate
 
 def _wrapped_rows(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     rows = cases.operators.per_case(cases.operators.m)
-    return _times(_sound(model, cases, scales), np.mod(rows, 256) / rows)
+    return times(_sound(model, cases, scales), np.mod(rows, 256) / rows)
 
 
-def _times(found: Arrays, factor: Floats) -> Estimate:
+def times(found: Arrays, factor: Floats) -> Estimate:
     """Everything but the utilisation times a factor a case."""
 
     def scaled(terms: Mapping[Any, Any]) -> dict[Any, Floats]:
@@ -203,7 +203,7 @@ _FP32: Final = PRECISIONS.index(Precision.FP32)
 
 def _dear_int8(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     factor = np.where(cases.precision == _INT8, 8.0, 1.0)
-    return _times(_sound(model, cases, scales), factor)
+    return times(_sound(model, cases, scales), factor)
 
 
 def _int8_as_fp32(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
@@ -274,7 +274,7 @@ def _inverted_utilisation(model: LayeredModel, cases: Cases, scales: Scales) -> 
 
 
 def _drifting(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    return _times(_sound(model, cases, scales), np.full(len(cases), 1.01))
+    return times(_sound(model, cases, scales), np.full(len(cases), 1.01))
 
 
 def _division_by_zero(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
@@ -348,19 +348,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
         ),
     )
 }
-"""Every named fault, by name."""
-
-
-def fault_named(name: str) -> Fault:
-    """One named fault.
-
-    Raises:
-        UnknownName: there is none of that name.
-    """
-    if name not in FAULTS:
-        msg = f"no fault is called {name!r}: {did_you_mean(name, FAULTS)}"
-        raise UnknownName(msg)
-    return FAULTS[name]
+"""Faults in what a model counts, adds up and answers, by name."""
 
 
 def inject(subject: Subject, fault: Fault) -> Subject:

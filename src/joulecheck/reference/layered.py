@@ -15,7 +15,7 @@ from joulecheck.coefficient import Coefficient, Layer
 from joulecheck.errors import UnknownName, Unsupported, did_you_mean
 from joulecheck.estimate import Estimate
 from joulecheck.machine import Machine
-from joulecheck.model import UNSCALED, Scale, Scales
+from joulecheck.model import COSTS, UNSCALED, Scale, Scales
 from joulecheck.quantities import BITS_PER_BYTE
 from joulecheck.reference.machine_file import MachineFile
 from joulecheck.reference.traffic import Widths
@@ -123,6 +123,21 @@ class LayeredModel(ABC):
         """The layer of each energy term that this machine has a coefficient for."""
         priced = {term for name in self.data.coefficients for term in self._moved_by(name)}
         return {term: x for term, x in self.term_layers.items() if term in priced}
+
+    @property
+    def splits(self) -> frozenset[str]:
+        """The dimensions that may be cut anywhere; none unless a class says so."""
+        return frozenset()
+
+    @property
+    def gradual(self) -> bool:
+        """Whether one element more costs at most a quantum: without waves of tiles."""
+        return bool(self.splits)
+
+    @property
+    def symmetries(self) -> dict[str, tuple[str, ...]]:
+        """A convolution is its GEMMs, which do not tell height from width."""
+        return {"image": COSTS}
 
     def _moved_by(self, coefficient: str) -> frozenset[str]:
         """The energy terms that a coefficient moves."""

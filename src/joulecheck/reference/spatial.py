@@ -20,7 +20,7 @@ import numpy as np
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.estimate import Estimate
-from joulecheck.model import UNSCALED, Scales
+from joulecheck.model import DIMENSIONS, UNSCALED, Scales
 from joulecheck.quantities import BITS_PER_BYTE, OPS_PER_MAC
 from joulecheck.reference.layered import (
     PARTIAL_SUM_BYTES,
@@ -232,6 +232,11 @@ class SpatialModel(LayeredModel):
     Latency is the launch plus, operator by operator, what comes before it and the
     longest of its resources: all of them overlap perfectly.
     """
+
+    @property
+    def splits(self) -> frozenset[str]:
+        """All dimensions: tiles are whole, and any number of them is a mapping."""
+        return frozenset(DIMENSIONS)
 
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""

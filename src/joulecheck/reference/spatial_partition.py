@@ -75,6 +75,11 @@ class SpatialPartitionEnergyModel(SpatialModel):
         }
     )
 
+    @property
+    def splits(self) -> frozenset[str]:
+        """All but K: a context takes the inputs of all of it."""
+        return super().splits - {"k"}
+
     def _work(self, cases: Cases) -> Work:
         ops = cases.operators
         (engines,), moved = self._engines(cases), tensors(cases)

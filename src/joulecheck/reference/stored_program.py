@@ -16,6 +16,7 @@ by at most one instruction a strip.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
@@ -111,6 +112,16 @@ class StoredProgramEnergyModel(LayeredModel):
     def levels(self) -> tuple[str, ...]:
         """The memories of this machine, from the core outwards."""
         return tuple(level for level in LEVELS if level in self.data.memories)
+
+    @property
+    def splits(self) -> frozenset[str]:
+        """M and N of every strip; K where there is one engine that all of it runs on.
+
+        Engines of one precision have the same columns, so that the least over them
+        depends on K alone.
+        """
+        one = max(Counter(e.precision for e in self.data.engines).values()) == 1
+        return frozenset({"batch", "m", "n"} | ({"k"} if one else set()))
 
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""

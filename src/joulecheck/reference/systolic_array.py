@@ -164,6 +164,11 @@ class SystolicArrayEnergyModel(LayeredModel):
         memories = self.data.memories
         return {o: next(n for n, m in memories.items() if o in m.homes) for o in OPERANDS}
 
+    @property
+    def splits(self) -> frozenset[str]:
+        """All but K: deep weights are not taken apart where they would fit in parts."""
+        return frozenset({"batch", "m", "n"})
+
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""
         e = Coefficients(self.coefficients, scales)

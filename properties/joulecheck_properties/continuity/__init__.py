@@ -1,0 +1,1 @@
+"""Continuity: a whole against its parts, and one element more."""
