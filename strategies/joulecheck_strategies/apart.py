@@ -15,7 +15,7 @@ from joulecheck.workload import Conv2d, Node, Subgraph, nodes_of, operators_alon
 from joulecheck.workload.columns import Ints, OperatorColumns
 from joulecheck_strategies.reading import ReadSpace, Take
 from joulecheck_strategies.workload_space import WorkloadSpace
-from joulecheck_strategies.wrapping import WrappingSpace
+from joulecheck_strategies.wrapping import WrappingSpace, preferring
 
 
 @attrs.frozen(slots=False)
@@ -167,6 +167,10 @@ class SideBySideSpace(ReadSpace[PartedCase]):
         return np.concatenate(found)
 
 
+DRAWN: Final = 2
+"""Convolutions drawn for each that is kept: most have one group."""
+
+
 @attrs.frozen(slots=False)
 class GroupsAloneSpace(WrappingSpace[PartedCase]):
     """Convolutions beside one of their groups, as often as they have groups."""
@@ -196,13 +200,23 @@ class GroupsAloneSpace(WrappingSpace[PartedCase]):
     def canonical_more(self, rows: Ints) -> None:
         """Nothing: there is nothing more."""
 
+    def sample(self, rng: np.random.Generator, size: int) -> Ints:
+        """Convolutions of several groups, for the most part."""
+        rows = super().sample(rng, DRAWN * size)
+        return preferring(rows, self._groups(rows) > 1, size)
+
+    def _groups(self, rows: Ints) -> Ints:
+        """(n,) of each canonical row."""
+        c, groups, depthwise = (
+            rows[:, self.workloads.column[f"0.{name}"]]
+            for name in ("c", "groups", "depthwise")
+        )
+        return np.where(depthwise == 1, c, groups)
+
     def batch(self, rows: Ints) -> PartedCases:
         """The convolutions and one group of each."""
-        column = self.workloads.column
-        c, filters, groups, depthwise = (
-            rows[:, column[f"0.{name}"]] for name in ("c", "filters", "groups", "depthwise")
-        )
-        groups = np.where(depthwise == 1, c, groups)
+        column, groups = self.workloads.column, self._groups(rows)
+        c, filters = (rows[:, column[f"0.{name}"]] for name in ("c", "filters"))
         one = np.array(rows, order="F")
         one[:, column["0.c"]] = c // groups
         one[:, column["0.filters"]] = -(-filters // groups)

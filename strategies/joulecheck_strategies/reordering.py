@@ -14,13 +14,10 @@ from joulecheck.workload import Node, Subgraph, nodes_of
 from joulecheck.workload.columns import Bools, Ints, OperatorColumns
 from joulecheck_strategies.reading import Take
 from joulecheck_strategies.workload_space import WorkloadSpace
-from joulecheck_strategies.wrapping import WrappingSpace
+from joulecheck_strategies.wrapping import WrappingSpace, preferring
 
 DRAWN: Final = 4
 """Graphs drawn for each that is kept: most are chains, which leave nothing to exchange."""
-
-KEPT_ANYHOW: Final = 8
-"""One graph in this many is kept whatever it is."""
 
 
 @attrs.frozen(slots=False)
@@ -70,9 +67,7 @@ class ReorderedSpace(WrappingSpace[EquivalentPair]):
         """Graphs that allow an exchange, for the most part."""
         rows = super().sample(rng, DRAWN * size)
         wanted = np.asarray(self._exchangeable(rows).any(axis=1))
-        wanted[::KEPT_ANYHOW] = True
-        chosen = np.argsort(~wanted, kind="stable")[:size]
-        return np.asfortranarray(rows[chosen])
+        return preferring(rows, wanted, size)
 
     def batch(self, rows: Ints) -> EquivalentPairs:
         """Each graph and the other order of its operators."""

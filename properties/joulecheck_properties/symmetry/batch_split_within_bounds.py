@@ -35,10 +35,12 @@ class BatchSplitWithinBounds(LawOfCosts):
         and no equality.
 
     Domain:
-        All graphs. The sum bounds models that declare "batch" in `splits`. A model of
-        uniform tiles may pay for a tile of the larger part once more than for both parts,
-        but not for more than the larger part twice. A mapper that allows whole factors only
-        is not monotone and declares an exemption.
+        All graphs below. Above, graphs without intermediates: where operators run one by
+        one over the whole batch, as in a framework, intermediates may exceed a memory that
+        would keep those of either part. The sum bounds models that declare "batch" in
+        `splits`: a model of uniform tiles may pay for a tile of the larger part once more
+        than for both parts, but not for more than the larger part twice. A mapper that
+        allows whole factors only is not monotone and declares an exemption.
 
     Tolerance:
         1e-9, for sums in another order.
@@ -80,4 +82,6 @@ class BatchSplitWithinBounds(LawOfCosts):
             below = no_dearer_than_parts(whole, parts, cases)
         else:
             below = no_dearer_than_twice_a_part(whole, parts, cases)
-        return np.fmin(above, below)
+        operators = cases.whole.operators
+        inside = operators.per_case(operators.output_is_internal.astype(np.float64)) > 0
+        return np.where(inside, above, np.fmin(above, below))

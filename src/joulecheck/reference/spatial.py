@@ -31,7 +31,7 @@ from joulecheck.reference.layered import (
     widths_of,
 )
 from joulecheck.reference.machine_file import Engine
-from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
+from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spills
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import (
     Floats,
@@ -105,8 +105,8 @@ class Tensors(NamedTuple):
     """Wherever they come from; all activation inputs together."""
     far: Operands
     """Of these, what crosses the edge of the chip even if everything fits."""
-    internal: Floats
-    """Results that a later operator reads."""
+    each: Operands
+    """One tensor of each operand, wherever it comes from."""
     widths: Widths
     expanded: Floats
     """Inputs as the arithmetic sees them: of M x K elements, overlaps repeated."""
@@ -117,9 +117,11 @@ def tensors(cases: Cases) -> Tensors:
     ops = cases.operators
     bits = ops.per_operator(cases.bits)
     widths = widths_of(cases)
-    a = tensor_bytes(ops.input_elements, bits)
-    b = tensor_bytes(ops.weight_elements, bits)
-    c = tensor_bytes(ops.output_elements, bits)
+    a, b, c = each = Operands(
+        tensor_bytes(ops.input_elements, bits),
+        tensor_bytes(ops.weight_elements, bits),
+        tensor_bytes(ops.output_elements, bits),
+    )
     inputs = a * (ops.external_inputs + ops.internal_inputs)
     expanded = tensor_bytes(ops.instances * ops.m * ops.k, bits)
     return Tensors(
@@ -129,7 +131,7 @@ def tensors(cases: Cases) -> Tensors:
             b * ~ops.weight_is_internal,
             c * ~ops.output_is_internal,
         ),
-        internal=c * ops.output_is_internal,
+        each=each,
         widths=widths,
         expanded=np.where(ops.macs > 0, expanded, inputs),
     )
@@ -162,7 +164,7 @@ def levels(
     sizes = (ops.m, ops.n, ops.k)
     *between, last = capacities
     far = smooth_traffic(last, *sizes, moved.far, moved.widths)
-    found = [far + 2 * spilled(moved.internal, last)]
+    found = [far + spills(moved.each, ops, last).total]
     for capacity in reversed(between):
         crossing = smooth_traffic(capacity, *sizes, moved.near, moved.widths)
         found.append(np.maximum(crossing, found[-1]))

@@ -36,7 +36,7 @@ from joulecheck.reference.layered import (
     dearest,
     widths_of,
 )
-from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
+from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spills
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import Floats, tensor_bytes
 
@@ -256,9 +256,11 @@ class StoredProgramEnergyModel(LayeredModel):
         """Bytes of each operator that cross each level."""
         ops = cases.operators
         bits = ops.per_operator(cases.bits)
-        a = tensor_bytes(ops.input_elements, bits)
-        b = tensor_bytes(ops.weight_elements, bits)
-        c = tensor_bytes(ops.output_elements, bits)
+        a, b, c = each = Operands(
+            tensor_bytes(ops.input_elements, bits),
+            tensor_bytes(ops.weight_elements, bits),
+            tensor_bytes(ops.output_elements, bits),
+        )
         near = Operands(a * (ops.external_inputs + ops.internal_inputs), b, c)
         far = Operands(
             a * ops.external_inputs,
@@ -267,7 +269,7 @@ class StoredProgramEnergyModel(LayeredModel):
         )
         *on_chip, home = self.levels
         kept = self._capacity(on_chip[-1])
-        spill = 2 * spilled(c, kept) * ops.output_is_internal
+        spill = spills(each, ops, kept).total
         widths = widths_of(cases)
         sizes = (ops.m, ops.n, ops.k)
         crossing = {home: smooth_traffic(kept, *sizes, far, widths) + spill}

@@ -28,7 +28,7 @@ from joulecheck.reference.layered import (
     Rates,
     dearest,
 )
-from joulecheck.reference.traffic import Operands, spilled
+from joulecheck.reference.traffic import Operands, spilled, spills
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import (
     PRECISIONS,
@@ -252,11 +252,11 @@ class SystolicArrayEnergyModel(LayeredModel):
         in_column = np.maximum(0, b - staged * ops.n / self.data.geometry["array_side"])
         by_rows = in_column * np.maximum(0, tiles.row_blocks - 1)
         reloads = ops.instances * np.maximum(by_block, by_rows)
-        spill = spilled(sizes.c, kept) * ops.output_is_internal
+        spill = spills(sizes, ops, kept)
         return {
-            "input": ops.external_inputs * (sizes.a + again) + spill,
-            "weight": ~ops.weight_is_internal * (sizes.b + reloads),
-            "output": ~ops.output_is_internal * sizes.c + spill,
+            "input": ops.external_inputs * (sizes.a + again) + spill.a,
+            "weight": ~ops.weight_is_internal * (sizes.b + reloads) + spill.b,
+            "output": ~ops.output_is_internal * sizes.c + spill.c,
         }
 
     def _latency(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from joulecheck.workload.columns import Floats
+from joulecheck.workload.columns import Floats, OperatorColumns
 
 
 class Operands(NamedTuple):
@@ -22,6 +22,11 @@ class Operands(NamedTuple):
     a: Floats
     b: Floats
     c: Floats
+
+    @property
+    def total(self) -> Floats:
+        """All three."""
+        return self.a + self.b + self.c
 
 
 class Widths(NamedTuple):
@@ -95,6 +100,23 @@ def _operand_stationary(  # noqa: PLR0913 - the dimensions that matter and the w
     a_passes: Floats = np.maximum(1, n / np.maximum(breadth, elements / k))
     partials: Floats = 2 * partial * (operands.c / sizes.c) * (k_passes - 1)
     return operands.a * a_passes + operands.b + operands.c + partials
+
+
+def spills(each: Operands, ops: OperatorColumns, capacity: float) -> Operands:
+    """Bytes of intermediates that a memory of `capacity` bytes does not keep, (ops,).
+
+    They leave where they are written, and return to each operator that reads them.
+
+    Args:
+        each: bytes of one tensor of each operand.
+        ops: the operators.
+        capacity: of the last memory on the chip.
+    """
+    return Operands(
+        spilled(each.a, capacity) * ops.internal_inputs,
+        spilled(each.b, capacity) * ops.weight_is_internal,
+        spilled(each.c, capacity) * ops.output_is_internal,
+    )
 
 
 def spilled(bytes_kept: Floats, capacity: float) -> Floats:
