@@ -470,13 +470,14 @@ class TestListings:
 class TestSettings:
     def test_pyproject_gives_defaults(self, run: Run) -> None:
         settings = (
-            '[tool.joulecheck]\nmodels = ["mymodel:Npu"]\nseed = 7\nselect = ["CMP"]\n'
+            '[tool.joulecheck]\nmodels = ["mymodel:Npu"]\nseed = 7\n'
+            'select = ["CMP001", "MON001"]\n'
         )
         (run.folder / "pyproject.toml").write_text(settings)
 
         done = run("fuzz", "--cases", "64", "--workers", "0")
 
-        assert done.stdout.startswith("seed 7: 1 models x 3 properties")
+        assert done.stdout.startswith("seed 7: 1 models x 2 properties")
 
     def test_the_environment_wins_over_pyproject_and_loses_to_the_command_line(
         self, run: Run

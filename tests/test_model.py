@@ -221,6 +221,9 @@ class TestOffers:
         class Full(Batched):
             coefficients: ClassVar = {"op_energy": Coefficient("op_energy", 1, "J/op")}
             layers: ClassVar = {"alu": Layer.ALU}
+            splits = frozenset({"m"})
+            gradual = True
+            symmetries: ClassVar = {"gemm": ["energy"]}
             machine = Machine(
                 name="full",
                 peak={Precision.FP32: 1e12},

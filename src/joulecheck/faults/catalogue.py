@@ -8,6 +8,7 @@ from typing import Final
 from joulecheck.errors import UnknownName, did_you_mean
 from joulecheck.faults.coefficients import COEFFICIENT_FAULTS
 from joulecheck.faults.machines import MACHINE_FAULTS
+from joulecheck.faults.parts import PART_FAULTS
 from joulecheck.faults.planted import FAULTS as PLANTED
 from joulecheck.faults.planted import Fault
 from joulecheck.faults.rates import RATE_FAULTS
@@ -20,6 +21,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
         for fault in (
             *COEFFICIENT_FAULTS,
             *MACHINE_FAULTS,
+            *PART_FAULTS,
             *RATE_FAULTS,
             *STATE_FAULTS,
         )

@@ -188,10 +188,10 @@ def _flipped_sign(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate
 
 def _wrapped_rows(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     rows = cases.operators.per_case(cases.operators.m)
-    return _times(_sound(model, cases, scales), np.mod(rows, 256) / rows)
+    return times(_sound(model, cases, scales), np.mod(rows, 256) / rows)
 
 
-def _times(found: Arrays, factor: Floats) -> Estimate:
+def times(found: Arrays, factor: Floats) -> Estimate:
     """Everything but the utilisation times a factor a case."""
 
     def scaled(terms: Mapping[Any, Any]) -> dict[Any, Floats]:
@@ -213,7 +213,7 @@ _FP32: Final = PRECISIONS.index(Precision.FP32)
 
 def _dear_int8(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     factor = np.where(cases.precision == _INT8, 8.0, 1.0)
-    return _times(_sound(model, cases, scales), factor)
+    return times(_sound(model, cases, scales), factor)
 
 
 def _int8_as_fp32(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
@@ -285,7 +285,7 @@ def _inverted_utilisation(model: LayeredModel, cases: Cases, scales: Scales) -> 
 
 
 def _drifting(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    return _times(_sound(model, cases, scales), np.full(len(cases), 1.01))
+    return times(_sound(model, cases, scales), np.full(len(cases), 1.01))
 
 
 def _division_by_zero(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:

@@ -105,7 +105,6 @@ WORKLOADS: Final = (
 and attention heads of BERT (Devlin et al., NAACL 2019) and of a larger model."""
 
 BESIDE: Final = (
-    ("TPU-refetch", "KPU"),
     ("TPU", "KPU-seamless"),
     ("KPU", "GPU-lanes"),
     ("GPU-lanes", "CPU"),

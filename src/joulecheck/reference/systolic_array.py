@@ -2,9 +2,9 @@
 
 The tile model lays a GEMM out as weight tiles of D x D. Each is shifted into an array,
 then up to `accumulator_rows` rows of activations stream past it; more rows load the
-tile again. Activations lie in a buffer on the chip; what of an input exceeds it is
-fetched again for every column of tiles. Weights come through a staging memory, and
-what of them exceeds it is fetched again for every block of rows.
+tile again. Activations lie in a buffer on the chip, weights come through a staging
+memory. Where neither operand fits, the one with the larger memory stays in it block by
+block, and what of the other exceeds its own memory is fetched again for every block.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from joulecheck.reference.layered import (
     Rates,
     dearest,
 )
-from joulecheck.reference.traffic import Operands, spilled
+from joulecheck.reference.traffic import Operands, spilled, spills
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import (
     PRECISIONS,
@@ -45,7 +45,7 @@ class Tiles:
     """A GEMM laid out on D x D arrays, each (ops,); all 0 without MACs."""
 
     row_blocks: Floats
-    """Times that each weight tile is loaded."""
+    """Times that each weight tile is loaded because of the accumulators."""
     column_tiles: Floats
     """ceil(N / D): times that the activations stream past."""
     depth_tiles: Floats
@@ -78,6 +78,13 @@ class TPUTileEnergyModel:
         cycles = rounds * np.maximum(ops.m, self.side) + 2 * self.side - 1
         blocks = np.ceil(ops.m / self.accumulator_rows)
         return Tiles(*(x * is_gemm for x in (blocks, across, deep, count, cycles)))
+
+
+class Passes(NamedTuple):
+    """Times that each operand comes from outside if nothing of it stays, each (ops,)."""
+
+    inputs: Floats
+    weights: Floats
 
 
 class Events(NamedTuple):
@@ -168,6 +175,11 @@ class SystolicArrayEnergyModel(LayeredModel):
         memories = self.data.memories
         return {o: next(n for n, m in memories.items() if o in m.homes) for o in OPERANDS}
 
+    @property
+    def splits(self) -> frozenset[str]:
+        """All but K: deep weights are not taken apart where they would fit in parts."""
+        return frozenset({"batch", "m", "n"})
+
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""
         e = Coefficients(self.coefficients, scales)
@@ -197,14 +209,16 @@ class SystolicArrayEnergyModel(LayeredModel):
             tensor_bytes(ops.weight_elements, bits),
             tensor_bytes(ops.output_elements, bits),
         )
-        far = self._far(ops, sizes, tiles)
-        loads = sizes.b * tiles.row_blocks
+        passes = self._passes(ops, sizes)
+        blocks = np.maximum(tiles.row_blocks, passes.weights)
+        far = self._far(ops, sizes, tiles, passes)
+        loads = sizes.b * blocks
         passing = far["input"] + far["output"]
         read = ops.external_inputs + ops.internal_inputs
         return Events(
             macs=ops.macs,
             other_ops=ops.other_ops,
-            tiles=tiles.count * tiles.row_blocks,
+            tiles=tiles.count * blocks,
             forwarded=ops.macs * (width + partial),
             shifted=loads,
             accumulated=ops.output_elements * tiles.depth_tiles * partial,
@@ -215,19 +229,45 @@ class SystolicArrayEnergyModel(LayeredModel):
             far=far,
         )
 
+    def _passes(self, ops: OperatorColumns, sizes: Operands) -> Passes:
+        """One for the operand that stays by blocks, one a block for the other.
+
+        A block fills the memory and is no shorter than the array's side, at which the
+        blocks of either operand cost as much.
+        """
+        geometry = self.data.geometry
+        kept, staged = geometry["activation_bytes"], geometry["weight_bytes"]
+        once = np.ones(len(ops))
+        if kept < staged:
+            return Passes(self._blocks(sizes.b / ops.instances, staged, ops.n), once)
+        return Passes(once, self._blocks(sizes.a / ops.instances, kept, ops.m))
+
+    def _blocks(self, held: Floats, capacity: int, length: Floats) -> Floats:
+        side = self.data.geometry["array_side"]
+        blocks: Floats = np.maximum(1, np.minimum(held / capacity, length / side))
+        return blocks
+
     def _far(
-        self, ops: OperatorColumns, sizes: Operands, tiles: Tiles
+        self, ops: OperatorColumns, sizes: Operands, tiles: Tiles, passes: Passes
     ) -> dict[str, Floats]:
-        """Bytes from and to outside the chip, by operand."""
+        """Bytes from and to outside the chip, by operand.
+
+        Within a block, the weights of one column of tiles are loaded for each block of
+        rows that the accumulators hold: from outside, as far as they are not staged.
+        """
         kept = self.data.geometry["activation_bytes"]
-        again = spilled(sizes.a, kept) * np.maximum(0, tiles.column_tiles - 1)
-        beyond = spilled(sizes.b, self.data.geometry["weight_bytes"])
-        reloads = beyond * np.maximum(0, tiles.row_blocks - 1)
-        spill = spilled(sizes.c, kept) * ops.output_is_internal
+        staged = self.data.geometry["weight_bytes"]
+        a, b = sizes.a / ops.instances, sizes.b / ops.instances
+        again = ops.instances * spilled(a, kept) * (passes.inputs - 1)
+        by_block = spilled(b, staged) * (passes.weights - 1)
+        in_column = np.maximum(0, b - staged * ops.n / self.data.geometry["array_side"])
+        by_rows = in_column * np.maximum(0, tiles.row_blocks - 1)
+        reloads = ops.instances * np.maximum(by_block, by_rows)
+        spill = spills(sizes, ops, kept)
         return {
-            "input": ops.external_inputs * (sizes.a + again) + spill,
-            "weight": ~ops.weight_is_internal * (sizes.b + reloads),
-            "output": ~ops.output_is_internal * sizes.c + spill,
+            "input": ops.external_inputs * (sizes.a + again) + spill.a,
+            "weight": ~ops.weight_is_internal * (sizes.b + reloads) + spill.b,
+            "output": ~ops.output_is_internal * sizes.c + spill.c,
         }
 
     def _latency(
