@@ -12,6 +12,7 @@ from joulecheck.case import (
     WorkloadPair,
 )
 from joulecheck.coefficient import Coefficient, Layer, Provenance
+from joulecheck.composition import Each, Max, Sum
 from joulecheck.errors import InvalidWorkload, JoulecheckError, Unsupported
 from joulecheck.estimate import Estimate
 from joulecheck.machine import Machine, Memory
@@ -35,6 +36,7 @@ __all__ = [
     "Cases",
     "Coefficient",
     "Conv2d",
+    "Each",
     "Elementwise",
     "Estimate",
     "Exemption",
@@ -44,6 +46,7 @@ __all__ = [
     "JoulecheckError",
     "Layer",
     "Machine",
+    "Max",
     "Memory",
     "Model",
     "Node",
@@ -54,6 +57,7 @@ __all__ = [
     "Provenance",
     "ScaledCase",
     "Subgraph",
+    "Sum",
     "Totals",
     "Unsupported",
     "Violated",

@@ -36,6 +36,14 @@ class Estimate:
     """Which energy terms the total includes; None means all."""
     through: Mapping[Layer, ArrayLike] = _NOTHING
     """Joule up to and with each layer: the model's own prediction, computed apart."""
+    latency_through: Mapping[Layer, ArrayLike] = _NOTHING
+    """Second up to and with each layer, of the same execution as if all layers further
+    out took no time: the model's own prediction, computed apart."""
+    subtotals: Mapping[str, ArrayLike] = _NOTHING
+    """Joule by the name of a declared sub-total, computed apart from its parts."""
+    traffic: Mapping[str, ArrayLike] = _NOTHING
+    """Bytes that cross the edge of each memory towards the arithmetic or back, each as
+    often as it does."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -48,6 +56,9 @@ class Answers:
     energy_terms: dict[str, Floats]
     latency_terms: dict[str, Floats]
     through: dict[Layer, Floats]
+    latency_through: dict[Layer, Floats]
+    subtotals: dict[str, Floats]
+    traffic: dict[str, Floats]
     scope: frozenset[str] | None
     unsupported: Bools
     """The model said `Unsupported`."""
@@ -90,6 +101,9 @@ class Answers:
             energy_terms=pick(self.energy_terms),
             latency_terms=pick(self.latency_terms),
             through=pick(self.through),
+            latency_through=pick(self.latency_through),
+            subtotals=pick(self.subtotals),
+            traffic=pick(self.traffic),
             scope=self.scope,
             unsupported=self.unsupported[index : index + 1],
             errors={0: self.errors[index]} if index in self.errors else {},

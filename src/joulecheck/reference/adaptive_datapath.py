@@ -15,10 +15,10 @@ import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
+from joulecheck.machine import Memory
 from joulecheck.quantities import BITS_PER_BYTE, OPS_PER_MAC
-from joulecheck.reference.layered import PARTIAL_SUM_BYTES
+from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Prices
 from joulecheck.reference.spatial import (
-    Prices,
     SpatialModel,
     Work,
     cut,
@@ -51,6 +51,20 @@ class AdaptiveDatapathEnergyModel(SpatialModel):
         "configuration": Layer.ON_CHIP,
         "dram": Layer.DRAM,
         "static": Layer.STATIC,
+    }
+    latency_layers: ClassVar = {
+        "tiles": Layer.ALU,
+        "launch": Layer.REGISTER,
+        "scratchpad": Layer.SCRATCHPAD,
+        "loading": Layer.ON_CHIP,
+        "dram": Layer.DRAM,
+    }
+    before: ClassVar = ("loading",)
+    subtotals: ClassVar = {
+        "all_compute": ("alu",),
+        "all_movement": ("macro", "routing", "scratchpad", "network", "dram"),
+        "all_control": ("control", "configuration"),
+        "dynamic": ("all_compute", "all_movement", "all_control"),
     }
     moves: ClassVar = moved_by(
         {
@@ -96,6 +110,12 @@ class AdaptiveDatapathEnergyModel(SpatialModel):
             "dram": far / self._bandwidth("dram"),
         }
         return Work(events, busy, {"loading": loaded / self._bandwidth("configuration")})
+
+    def _passed(self, name: str, memory: Memory) -> Memory:
+        """The memory of configurations carries no operand."""
+        if name == "configuration":
+            return memory
+        return super()._passed(name, memory)
 
     @property
     def _configuration(self) -> float:

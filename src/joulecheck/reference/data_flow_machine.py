@@ -14,8 +14,8 @@ import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
+from joulecheck.reference.layered import Prices
 from joulecheck.reference.spatial import (
-    Prices,
     SpatialModel,
     Work,
     cut,
@@ -50,6 +50,19 @@ class DataFlowMachineEnergyModel(SpatialModel):
         "shared": Layer.ON_CHIP,
         "dram": Layer.DRAM,
         "static": Layer.STATIC,
+    }
+    latency_layers: ClassVar = {
+        "elements": Layer.ALU,
+        "launch": Layer.REGISTER,
+        "local": Layer.SCRATCHPAD,
+        "shared": Layer.ON_CHIP,
+        "dram": Layer.DRAM,
+    }
+    subtotals: ClassVar = {
+        "all_compute": ("alu",),
+        "all_movement": ("local", "queue", "shared", "dram"),
+        "all_control": ("cam", "matching"),
+        "dynamic": ("all_compute", "all_movement", "all_control"),
     }
     moves: ClassVar = moved_by(
         {

@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import ClassVar, Final
 
+import attrs
 import numpy as np
 
 from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Coefficient, Layer
+from joulecheck.composition import Composition
 from joulecheck.errors import UnknownName, Unsupported, did_you_mean
 from joulecheck.estimate import Estimate
-from joulecheck.machine import Machine
+from joulecheck.machine import Machine, Memory
 from joulecheck.model import UNSCALED, Scale, Scales
+from joulecheck.quantities import BITS_PER_BYTE
 from joulecheck.reference.machine_file import MachineFile
 from joulecheck.workload import Precision, Totals
-from joulecheck.workload.columns import PRECISIONS, Floats, Ints
+from joulecheck.workload.columns import PRECISIONS, Floats, Ints, OperatorColumns
 
 PARTIAL_SUM_BYTES: Final[Floats] = np.array(
     [8.0 if p.bits == Precision.FP64.bits else 4.0 for p in PRECISIONS]
 )
 """By precision: sums of 64-bit formats are kept in 64 bits, all others in 32."""
+
+
+OPERANDS: Final = frozenset({"input", "weight", "output"})
+
+BY_PRECISION: Final = ("mac_energy", "op_energy")
+"""The prices that a machine file states once a precision."""
+
+Part = Layer | str
+"""A layer, which stands for all up to it, or a kind of energy that is a sub-total."""
 
 
 class Coefficients:
@@ -62,6 +74,35 @@ class Coefficients:
         return values
 
 
+class Prices:
+    """The coefficients of a batch, of which only some are charged.
+
+    `element` and `partial` are the bytes of an element and of a partial sum, (cases,).
+    """
+
+    def __init__(self, charged: Container[str], e: Coefficients, cases: Cases) -> None:
+        """Charge for some events.
+
+        Args:
+            charged: the coefficients that are not 0.
+            e: the values.
+            cases: whose precisions decide some of them.
+        """
+        self.element: Floats = cases.bits / BITS_PER_BYTE
+        self.partial = PARTIAL_SUM_BYTES[cases.precision]
+        self._charged = charged
+        self._e = e
+        self._precision = cases.precision
+
+    def __call__(self, name: str) -> Floats | float:
+        """The price `name`, or 0."""
+        if name not in self._charged:
+            return 0.0
+        if name in BY_PRECISION:
+            return self._e.by_precision(name, self._precision)
+        return self._e[name]
+
+
 class LayeredModel(ABC):
     """A reference model: energy by term and layer, latency by term, vectorised.
 
@@ -69,6 +110,11 @@ class LayeredModel(ABC):
     """
 
     layers: ClassVar[Mapping[str, Layer]]
+    latency_layers: ClassVar[Mapping[str, Layer]]
+    """Of each latency term that a machine of the class may have."""
+    subtotals: ClassVar[Mapping[str, Sequence[str]]]
+    """The energy terms of computing, moving data and controlling, and all of these."""
+    smooth: ClassVar[frozenset[str]] = frozenset({"dram"})
     moves: ClassVar[Mapping[str, frozenset[str]]]
     """The energy terms that each coefficient moves; `mac_energy` stands for all its
     precisions."""
@@ -83,8 +129,26 @@ class LayeredModel(ABC):
 
     @cached_property
     def machine(self) -> Machine:
-        """The machine as the harness knows it."""
-        return self.data.machine
+        """The machine as the harness knows it, and what passes its memories."""
+        machine = self.data.machine
+        return attrs.evolve(
+            machine,
+            memories={name: self._passed(name, m) for name, m in machine.memories.items()},
+        )
+
+    def _passed(self, name: str, memory: Memory) -> Memory:
+        """A memory with the operands that it carries, and how often it is there.
+
+        A home carries what lies there, other memories every operand, unless a class
+        says otherwise.
+        """
+        del name
+        return attrs.evolve(memory, carries=memory.homes or OPERANDS)
+
+    @property
+    @abstractmethod
+    def latency_composition(self) -> Composition:
+        """What of the latency terms overlaps, and what waits for what."""
 
     @cached_property
     def coefficients(self) -> dict[str, Coefficient]:
@@ -93,6 +157,32 @@ class LayeredModel(ABC):
             name: self.data.coefficient(name, self.moves[name.partition(".")[0]])
             for name in self.data.coefficients
         }
+
+    @cached_property
+    def charged(self) -> dict[Part, frozenset[str]]:
+        """The coefficients up to each layer, and those of each kind that is no layer."""
+        order = tuple(Layer)
+        found: dict[Part, frozenset[str]] = {}
+        for layer in dict.fromkeys(self.layers.values()):
+            inner = order[: order.index(layer) + 1]
+            found[layer] = self._movers(t for t, of in self.layers.items() if of in inner)
+        for kind in ("all_movement", "all_control"):
+            found[kind] = self._movers(self.subtotals[kind])
+        return found
+
+    def _movers(self, terms: Iterable[str]) -> frozenset[str]:
+        """The coefficients that move some of these terms."""
+        some = frozenset(terms)
+        return frozenset(name for name, moved in self.moves.items() if moved & some)
+
+    def split(
+        self, found: Mapping[Part, Floats]
+    ) -> tuple[dict[Layer, Floats], dict[str, Floats]]:
+        """Joule of each part of `charged`, as prefixes and as sub-totals."""
+        through = {part: joule for part, joule in found.items() if isinstance(part, Layer)}
+        kinds = {part: joule for part, joule in found.items() if isinstance(part, str)}
+        ends = {"all_compute": through[Layer.ALU], "dynamic": through[Layer.DRAM]}
+        return through, {**kinds, **ends}
 
     @cached_property
     def peak(self) -> Floats:
@@ -128,6 +218,49 @@ class LayeredModel(ABC):
         """Answer a batch with arrays, one entry a case."""
 
 
+def stalled(
+    ops: OperatorColumns,
+    layers: Mapping[str, Layer],
+    busy: Mapping[str, Floats],
+    before: Mapping[str, Floats],
+) -> dict[Layer, Floats]:
+    """Seconds of each case up to and with each layer that has a term, (cases,).
+
+    Not the longest of the terms. Of resources that overlap, each makes those further in
+    wait for as much as it lags behind them: from the arithmetic outwards an operator's
+    time grows by one stall after the other.
+
+    Args:
+        ops: the operators.
+        layers: of each term.
+        busy: seconds of each resource that overlap within an operator, (ops,).
+        before: seconds that pass before that, (ops,).
+    """
+    elapsed, waited = np.zeros(len(ops)), np.zeros(len(ops))
+    present = {layers[name] for name in (*busy, *before)}
+    found = {}
+    for layer in (layer for layer in Layer if layer in present):
+        for time in _of_layer(layer, layers, busy):
+            elapsed = elapsed + np.maximum(0, time - elapsed)
+        for time in _of_layer(layer, layers, before):
+            waited = waited + time
+        found[layer] = ops.per_case(elapsed + waited)
+    return found
+
+
+def _of_layer(
+    layer: Layer, layers: Mapping[str, Layer], times: Mapping[str, Floats]
+) -> list[Floats]:
+    return [time for name, time in times.items() if layers[name] is layer]
+
+
+def once(ops: OperatorColumns, seconds: float) -> Floats:
+    """(ops,) seconds that pass once a case: before its first operator."""
+    found = np.zeros(len(ops))
+    found[ops.starts] = seconds
+    return found
+
+
 def batch_of_one(
     estimate_batch: Callable[[Cases, Scales], Estimate], case: Case, scale: Scale
 ) -> Estimate:
@@ -141,6 +274,9 @@ def batch_of_one(
         energy_terms={n: _only(v) for n, v in found.energy_terms.items()},
         latency_terms={n: _only(v) for n, v in found.latency_terms.items()},
         through={layer: _only(v) for layer, v in found.through.items()},
+        latency_through={layer: _only(v) for layer, v in found.latency_through.items()},
+        subtotals={n: _only(v) for n, v in found.subtotals.items()},
+        traffic={n: _only(v) for n, v in found.traffic.items()},
     )
 
 

@@ -13,14 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, Final
 
+import attrs
 import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
+from joulecheck.machine import Memory
 from joulecheck.quantities import OPS_PER_MAC
-from joulecheck.reference.layered import PARTIAL_SUM_BYTES
+from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Prices
 from joulecheck.reference.spatial import (
-    Prices,
     SpatialModel,
     Tensors,
     Work,
@@ -59,6 +60,21 @@ class SpatialPartitionEnergyModel(SpatialModel):
         "egress": Layer.DRAM,
         "dram": Layer.DRAM,
         "static": Layer.STATIC,
+    }
+    latency_layers: ClassVar = {
+        "engine": Layer.ALU,
+        "launch": Layer.REGISTER,
+        "barrier": Layer.REGISTER,
+        "local": Layer.SCRATCHPAD,
+        "mesh": Layer.ON_CHIP,
+        **dict.fromkeys(HOMES, Layer.DRAM),
+    }
+    before: ClassVar = ("barrier",)
+    subtotals: ClassVar = {
+        "all_compute": ("alu",),
+        "all_movement": ("engine", "local", "crossing", "mesh", *HOMES),
+        "all_control": ("barrier",),
+        "dynamic": ("all_compute", "all_movement", "all_control"),
     }
     moves: ClassVar = moved_by(
         {
@@ -103,6 +119,12 @@ class SpatialPartitionEnergyModel(SpatialModel):
             **{home: crossing / self._bandwidth(home) for home, crossing in far.items()},
         }
         return Work(events, busy, {"barrier": contexts * self._barrier_time})
+
+    def _passed(self, name: str, memory: Memory) -> Memory:
+        """Weights stay where they are; inputs and results cross the mesh."""
+        if name == "mesh":
+            return attrs.evolve(memory, carries={"input", "output"})
+        return super()._passed(name, memory)
 
     @property
     def _memory(self) -> float:
