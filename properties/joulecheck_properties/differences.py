@@ -29,7 +29,7 @@ def _equality(one: Floats, other: Floats, tolerance: float) -> Floats:
 def _quantities(answers: Answers, other: Answers) -> Iterator[Floats]:
     """All quantities of `answers`; a term that only `other` has is 0.
 
-    A prediction through a layer that only `other` has is none.
+    A prediction through a layer, a sub-total or a traffic that only `other` has is none.
     """
     yield from (answers.energy, answers.latency, answers.utilisation)
     none = np.full(len(answers), np.nan)
@@ -37,6 +37,9 @@ def _quantities(answers: Answers, other: Answers) -> Iterator[Floats]:
         ("energy_terms", answers.absent),
         ("latency_terms", answers.absent),
         ("through", none),
+        ("latency_through", none),
+        ("subtotals", none),
+        ("traffic", none),
     ):
         mine: dict[Any, Floats] = getattr(answers, field)
         for name in sorted({*mine, *getattr(other, field)}, key=str):

@@ -13,6 +13,7 @@ from joulecheck.property import Planted, Property
 from joulecheck.space import CaseSpace
 from joulecheck.workload import Gemm
 from joulecheck.workload.columns import Bools, Floats
+from joulecheck_properties.offered import offered_numbers
 from joulecheck_strategies import workloads
 
 
@@ -21,8 +22,8 @@ class ValidInputGetsNumbers(Property):
 
     Statement:
         For every valid workload at a supported precision the model returns, and every
-        number that it offers is neither infinite nor NaN. A prediction through a layer
-        may be left out.
+        number that it offers is neither infinite nor NaN. A prediction through a layer,
+        a sub-total or the traffic of a memory may be left out.
 
     Rationale:
         A model that divides by a tile count of zero, or that has no schedule for a
@@ -66,17 +67,14 @@ class ValidInputGetsNumbers(Property):
 
 
 def _finite(answers: Answers, offers: frozenset[Offer]) -> Bools:
-    offered = {
-        Offer.ENERGY: answers.energy,
-        Offer.LATENCY: answers.latency,
-        Offer.UTILISATION: answers.utilisation,
-    }
-    quantities = [
-        *(values for offer, values in offered.items() if offer in offers),
-        *answers.energy_terms.values(),
-        *answers.latency_terms.values(),
-    ]
-    bounded = [~np.isinf(energy) for energy in answers.through.values()]
+    quantities = offered_numbers(answers, offers)
+    optional = (
+        answers.through,
+        answers.latency_through,
+        answers.subtotals,
+        answers.traffic,
+    )
+    bounded = [~np.isinf(number) for numbers in optional for number in numbers.values()]
     finite = [np.ones(len(answers), dtype=bool), *map(np.isfinite, quantities), *bounded]
     found: Bools = np.logical_and.reduce(finite)
     return found

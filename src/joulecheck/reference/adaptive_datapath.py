@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, Final
 
+import attrs
 import numpy as np
 
 from joulecheck.case import Cases
@@ -112,9 +113,9 @@ class AdaptiveDatapathEnergyModel(SpatialModel):
         return Work(events, busy, {"loading": loaded / self._bandwidth("configuration")})
 
     def _passed(self, name: str, memory: Memory) -> Memory:
-        """The memory of configurations carries no operand."""
+        """The memory of configurations carries and keeps no operand."""
         if name == "configuration":
-            return memory
+            return attrs.evolve(memory, capacity=0)
         return super()._passed(name, memory)
 
     @property

@@ -46,9 +46,9 @@ from joulecheck.reference.layered import (
     PARTIAL_SUM_BYTES,
     Coefficients,
     LayeredModel,
-    stalled,
 )
 from joulecheck.reference.machine_file import Tile
+from joulecheck.reference.stalls import stalled
 from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
 from joulecheck.workload.columns import PRECISIONS, Floats, Ints, tensor_bytes
 

@@ -20,7 +20,7 @@ from joulecheck.model import UNSCALED, Scale, Scales
 from joulecheck.quantities import BITS_PER_BYTE
 from joulecheck.reference.machine_file import MachineFile
 from joulecheck.workload import Precision, Totals
-from joulecheck.workload.columns import PRECISIONS, Floats, Ints, OperatorColumns
+from joulecheck.workload.columns import PRECISIONS, Floats, Ints
 
 PARTIAL_SUM_BYTES: Final[Floats] = np.array(
     [8.0 if p.bits == Precision.FP64.bits else 4.0 for p in PRECISIONS]
@@ -115,6 +115,7 @@ class LayeredModel(ABC):
     subtotals: ClassVar[Mapping[str, Sequence[str]]]
     """The energy terms of computing, moving data and controlling, and all of these."""
     smooth: ClassVar[frozenset[str]] = frozenset({"dram"})
+    """Memories beyond the chip whose traffic grows no faster than its room shrinks."""
     moves: ClassVar[Mapping[str, frozenset[str]]]
     """The energy terms that each coefficient moves; `mac_energy` stands for all its
     precisions."""
@@ -205,60 +206,25 @@ class LayeredModel(ABC):
         Raises:
             Unsupported: it has no such precision, or the workload is totals.
         """
-        if case.precision not in self.precisions:
-            names = ", ".join(sorted(p.name for p in self.precisions))
-            msg = f"{self.name} computes in {names}, not in {case.precision.name}"
-            raise Unsupported(msg)
+        self.require_precision(case.precision)
         if isinstance(case.workload, Totals):
             msg = f"{self.name} needs operators, not totals: their shapes decide"
+            raise Unsupported(msg)
+
+    def require_precision(self, precision: Precision) -> None:
+        """Refuse a precision that the machine does not have.
+
+        Raises:
+            Unsupported: it has no such precision.
+        """
+        if precision not in self.precisions:
+            names = ", ".join(sorted(p.name for p in self.precisions))
+            msg = f"{self.name} computes in {names}, not in {precision.name}"
             raise Unsupported(msg)
 
     @abstractmethod
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""
-
-
-def stalled(
-    ops: OperatorColumns,
-    layers: Mapping[str, Layer],
-    busy: Mapping[str, Floats],
-    before: Mapping[str, Floats],
-) -> dict[Layer, Floats]:
-    """Seconds of each case up to and with each layer that has a term, (cases,).
-
-    Not the longest of the terms. Of resources that overlap, each makes those further in
-    wait for as much as it lags behind them: from the arithmetic outwards an operator's
-    time grows by one stall after the other.
-
-    Args:
-        ops: the operators.
-        layers: of each term.
-        busy: seconds of each resource that overlap within an operator, (ops,).
-        before: seconds that pass before that, (ops,).
-    """
-    elapsed, waited = np.zeros(len(ops)), np.zeros(len(ops))
-    present = {layers[name] for name in (*busy, *before)}
-    found = {}
-    for layer in (layer for layer in Layer if layer in present):
-        for time in _of_layer(layer, layers, busy):
-            elapsed = elapsed + np.maximum(0, time - elapsed)
-        for time in _of_layer(layer, layers, before):
-            waited = waited + time
-        found[layer] = ops.per_case(elapsed + waited)
-    return found
-
-
-def _of_layer(
-    layer: Layer, layers: Mapping[str, Layer], times: Mapping[str, Floats]
-) -> list[Floats]:
-    return [time for name, time in times.items() if layers[name] is layer]
-
-
-def once(ops: OperatorColumns, seconds: float) -> Floats:
-    """(ops,) seconds that pass once a case: before its first operator."""
-    found = np.zeros(len(ops))
-    found[ops.starts] = seconds
-    return found
 
 
 def batch_of_one(

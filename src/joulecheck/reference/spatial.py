@@ -29,9 +29,8 @@ from joulecheck.reference.layered import (
     Coefficients,
     LayeredModel,
     Prices,
-    once,
-    stalled,
 )
+from joulecheck.reference.stalls import once, stalled
 from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import (

@@ -70,6 +70,7 @@ class SpatialPartitionEnergyModel(SpatialModel):
         **dict.fromkeys(HOMES, Layer.DRAM),
     }
     before: ClassVar = ("barrier",)
+    smooth: ClassVar = frozenset(HOMES)
     subtotals: ClassVar = {
         "all_compute": ("alu",),
         "all_movement": ("engine", "local", "crossing", "mesh", *HOMES),
@@ -100,13 +101,14 @@ class SpatialPartitionEnergyModel(SpatialModel):
         used = np.clip(tiling.grains, 1, engines.units)
         copies = moved.near.a * np.clip(tiling.across, 1, engines.units)
         far = self._far(moved, contexts)
+        local = np.maximum(sum(passing, start=np.zeros(len(ops))), sum(far.values()))
         events = {
             "mac_energy": ops.macs,
             "op_energy": ops.other_ops,
             "latch_energy": passing.a + passing.b,
             "accumulation_energy": ops.macs / engines.depth * moved.widths.partial,
             "barrier_energy": used * contexts,
-            "local_energy": passing.a + passing.b + passing.c,
+            "local_energy": local,
             "crossing_energy": copies + moved.near.c,
             "hop_energy": copies + moved.near.c * self._distance,
             **{f"{home}_energy": crossing for home, crossing in far.items()},
@@ -114,16 +116,16 @@ class SpatialPartitionEnergyModel(SpatialModel):
         cycles = tiling.cycles + self._slots(ops, engines)
         busy = {
             "engine": cycles / self.data.clock,
-            "local": events["local_energy"] / self._bandwidth("local"),
+            "local": local / self._bandwidth("local"),
             "mesh": events["hop_energy"] / self._bandwidth("mesh"),
             **{home: crossing / self._bandwidth(home) for home, crossing in far.items()},
         }
         return Work(events, busy, {"barrier": contexts * self._barrier_time})
 
     def _passed(self, name: str, memory: Memory) -> Memory:
-        """Weights stay where they are; inputs and results cross the mesh."""
+        """Inputs and results cross the mesh, which keeps none; weights stay in place."""
         if name == "mesh":
-            return attrs.evolve(memory, carries={"input", "output"})
+            return attrs.evolve(memory, capacity=0, carries={"input", "output"})
         return super()._passed(name, memory)
 
     @property

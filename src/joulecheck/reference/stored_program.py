@@ -35,9 +35,8 @@ from joulecheck.reference.layered import (
     PARTIAL_SUM_BYTES,
     Coefficients,
     LayeredModel,
-    once,
-    stalled,
 )
+from joulecheck.reference.stalls import once, stalled
 from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
 from joulecheck.workload.columns import PRECISIONS, Floats, tensor_bytes
 
@@ -263,7 +262,8 @@ class StoredProgramEnergyModel(LayeredModel):
         )
         by_level = {level: sums(time) for level, time in memories.items()}
         times = Times(sums(compute), by_level, through)
-        return events, times, sums(busy) + self.data.launch
+        unknown = np.isnan(self.peak[cases.precision])  # any width has lanes
+        return events, times, np.where(unknown, np.nan, sums(busy) + self.data.launch)
 
     def _bandwidth(self, level: str) -> float:
         bandwidth = self.data.memories[level].bandwidth

@@ -27,9 +27,8 @@ from joulecheck.reference.layered import (
     Coefficients,
     LayeredModel,
     Prices,
-    once,
-    stalled,
 )
+from joulecheck.reference.stalls import once, stalled
 from joulecheck.reference.traffic import Operands, spilled
 from joulecheck.workload.columns import Floats, OperatorColumns, tensor_bytes
 
@@ -112,7 +111,8 @@ class SystolicArrayEnergyModel(LayeredModel):
     """Energy and latency of a TPU.
 
     Latency is the launch plus, operator by operator, the longest of the array, the
-    vector unit and each memory outside the chip: all of them overlap perfectly.
+    vector unit, staging where its bandwidth is known and each memory outside the chip:
+    all of them overlap perfectly.
     """
 
     layers: ClassVar = {
@@ -146,9 +146,11 @@ class SystolicArrayEnergyModel(LayeredModel):
         "array": Layer.ALU,
         "vector": Layer.ALU,
         "launch": Layer.REGISTER,
+        "staging": Layer.ON_CHIP,
         **dict.fromkeys(EDGES, Layer.DRAM),
     }
-    latency_composition = Sum("launch", Each(Max("array", "vector", *EDGES)))
+    smooth: ClassVar = frozenset()
+    latency_composition = Sum("launch", Each(Max("array", "vector", "staging", *EDGES)))
     subtotals: ClassVar = {
         "all_compute": ("alu",),
         "all_movement": ("array", "accumulator", "buffer", "staging", *EDGES),
@@ -252,8 +254,9 @@ class SystolicArrayEnergyModel(LayeredModel):
             "vector": ops.other_ops / self.data.geometry["vector_ops_per_clock"]
             / self.data.clock,
         }  # fmt: skip
-        for name, crossing in self._far_traffic(events).items():
-            busy[name] = crossing / self._bandwidth(name)
+        crossing = {"staging": events.staged, **self._far_traffic(events)}
+        for name in (n for n in crossing if self._is_timed(n)):
+            busy[name] = crossing[name] / self._bandwidth(name)
         through = stalled(
             ops, self.latency_layers, busy, {"launch": once(ops, self.data.launch)}
         )
@@ -263,8 +266,16 @@ class SystolicArrayEnergyModel(LayeredModel):
         latency = ops.per_case(longest) + self.data.launch
         return {**terms, "launch": launch}, through, latency
 
+    def _is_timed(self, name: str) -> bool:
+        memory = self.data.memories.get(name)
+        return memory is not None and memory.bandwidth is not None
+
     def _passed(self, name: str, memory: Memory) -> Memory:
-        """Weights bypass the buffer, and activations the staging memory of some."""
+        """Weights bypass the buffer, and activations the staging memory of some.
+
+        The bandwidth that a file states of the memories next to the arrays is that of
+        the arrays' edge, a part of the cycles; of their other ports nothing is known.
+        """
         if memory.homes:
             return super()._passed(name, memory)
         activations = {"input", "output"}
@@ -274,7 +285,8 @@ class SystolicArrayEnergyModel(LayeredModel):
             "buffer": activations,
             "staging": {"weight", *staged},
         }
-        return attrs.evolve(memory, carries=carried[name])
+        bandwidth = memory.bandwidth if name == "staging" else None
+        return attrs.evolve(memory, bandwidth=bandwidth, carries=carried[name])
 
     def _traffic(self, events: Events) -> dict[str, Floats]:
         """Bytes across the edge of each memory that the machine has."""

@@ -120,6 +120,12 @@ class OperatorColumns:
         """Whether every case is a single operator."""
         return len(self.starts) == len(self)
 
+    @property
+    def single(self) -> Bools:
+        """(cases,) whether each case is a single operator."""
+        found: Bools = np.diff(np.append(self.starts, len(self))) == 1
+        return found
+
     def per_case(self, rows: Floats) -> Floats:
         """Sum `rows` (one entry an operator) over the operators of each case."""
         return rows if self.one_each else np.add.reduceat(rows, self.starts)
