@@ -48,18 +48,18 @@ class IoLowerBound(Property):
         for any schedule with room for s of them. With s = S / w that is the bound.
 
     Planted bug:
-        perfect-cache: every operand crosses once, whatever its size.
+        unwritten-results: what is written is not counted.
 
     Shrinks to:
-        TO BE FOUND
+        The GEMM of one MAC, whose three elements all cross.
     """
 
     id: ClassVar = "BND007"
     name: ClassVar = "io-lower-bound"
     needs: ClassVar = frozenset({Offer.TRAFFIC})
     planted: ClassVar = Planted(
-        fault="perfect-cache",
-        model="reference:Stillwater-DFM-128",
+        fault="unwritten-results",
+        model="reference:Intel-i7-12700K",
         shrinks_to=Case(Gemm(m=1, n=1, k=1)),
     )
 

@@ -13,7 +13,7 @@ from joulecheck.estimate import Answers
 from joulecheck.model import Offer, Subject
 from joulecheck.property import Planted, Property
 from joulecheck.space import CaseSpace
-from joulecheck.workload import Elementwise, Function, Precision
+from joulecheck.workload import Elementwise, Function
 from joulecheck.workload.columns import PRECISIONS, Floats
 from joulecheck_properties.margins import at_most, least
 from joulecheck_properties.prices import compulsory_bytes
@@ -61,7 +61,7 @@ class RooflineAtEveryLevel(Property):
     planted: ClassVar = Planted(
         fault="free-near-memories",
         model="reference:Stillwater-KPU-T64",
-        shrinks_to=Case(Elementwise(Function.RELU, (1, 1, 1, 1)), Precision.INT8),
+        shrinks_to=Case(Elementwise(Function.RELU, (1, 1, 1, 1))),
     )
 
     def space(self, model: Subject) -> CaseSpace:

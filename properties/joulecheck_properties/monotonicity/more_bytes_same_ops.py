@@ -33,10 +33,10 @@ class MoreBytesSameOps(Property):
         The roofline: Williams, Waterman and Patterson, CACM 52(4), 2009.
 
     Planted bug:
-        bytes-in-a-word: bytes are counted in 32 bits.
+        bytes-in-a-word: bytes are counted in 16 bits.
 
     Shrinks to:
-        One operation on one byte, and on 2^32.
+        One operation on one byte, and on 2^16.
     """
 
     id: ClassVar = "MON008"
@@ -47,7 +47,7 @@ class MoreBytesSameOps(Property):
         model="joulecheck.reference.roofline:ROOFLINES:Intel-i7-12700K",
         shrinks_to=WorkloadPair(
             smaller=Case(Totals(ops=1, bytes=1)),
-            larger=Case(Totals(ops=1, bytes=1 << 32)),
+            larger=Case(Totals(ops=1, bytes=1 << 16)),
             grown="bytes",
         ),
     )

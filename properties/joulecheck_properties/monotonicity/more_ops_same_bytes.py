@@ -34,10 +34,10 @@ class MoreOpsSameBytes(Property):
         The roofline: Williams, Waterman and Patterson, CACM 52(4), 2009.
 
     Planted bug:
-        ops-in-a-word: operations are counted in 32 bits.
+        ops-in-a-word: operations are counted in 16 bits.
 
     Shrinks to:
-        One operation on one byte, and 2^32 of them.
+        One operation on one byte, and 2^16 of them.
     """
 
     id: ClassVar = "MON007"
@@ -48,7 +48,7 @@ class MoreOpsSameBytes(Property):
         model="joulecheck.reference.roofline:ROOFLINES:Intel-i7-12700K",
         shrinks_to=WorkloadPair(
             smaller=Case(Totals(ops=1, bytes=1)),
-            larger=Case(Totals(ops=1 << 32, bytes=1)),
+            larger=Case(Totals(ops=1 << 16, bytes=1)),
             grown="ops",
         ),
     )

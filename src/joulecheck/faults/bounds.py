@@ -56,14 +56,12 @@ def _half_price_macs(model: LayeredModel, cases: Cases, scales: Scales) -> Estim
     return dearer(found, "alu", np.where(cases.macs > 0, -alu / 2, 0.0), Layer.ALU)
 
 
-def _perfect_cache(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+def _unwritten_results(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     found = sound(model, cases, scales)
-    once = {
-        name: np.asarray(sum(getattr(cases.compulsory, role) for role in memory.homes))
-        for name, memory in model.machine.memories.items()
-        if memory.homes
-    }
-    return attrs.evolve(found, traffic={**found.traffic, **once})
+    memories = model.machine.memories.items()
+    home = next(name for name, memory in memories if "output" in memory.homes)
+    crossing = found.traffic[home] - cases.compulsory.output
+    return attrs.evolve(found, traffic={**found.traffic, home: crossing})
 
 
 def _near_elements(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
@@ -128,8 +126,8 @@ def _layers_alone(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate
     return attrs.evolve(found, latency_through=through)
 
 
-WORD: Final = 2.0**32
-"""What a counter of 32 bits wraps at."""
+WORD: Final = 2.0**16
+"""What a counter of 16 bits wraps at."""
 
 
 def _ops_in_a_word(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
@@ -180,9 +178,9 @@ BOUNDS_FAULTS: Final = (
     ),
     Fault("half-price-macs", "a MAC costs half of its energy", _half_price_macs),
     Fault(
-        "perfect-cache",
-        "every operand crosses the edge of the chip once, whatever its size",
-        _perfect_cache,
+        "unwritten-results",
+        "the traffic of the edge of the chip leaves out what is written",
+        _unwritten_results,
     ),
     Fault(
         "near-elements",
@@ -217,8 +215,8 @@ BOUNDS_FAULTS: Final = (
         "the latency up to a layer is that of the layer alone",
         _layers_alone,
     ),
-    Fault("ops-in-a-word", "operations are counted in 32 bits", _ops_in_a_word),
-    Fault("bytes-in-a-word", "bytes are counted in 32 bits", _bytes_in_a_word),
+    Fault("ops-in-a-word", "operations are counted in 16 bits", _ops_in_a_word),
+    Fault("bytes-in-a-word", "bytes are counted in 16 bits", _bytes_in_a_word),
     Fault("one-op-energy", "every precision has the same ALU energy", _one_op_energy),
     Fault(
         "width-upside-down",
