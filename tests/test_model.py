@@ -220,6 +220,8 @@ class TestOffers:
         class Full(Batched):
             coefficients: ClassVar = {"op_energy": Coefficient("op_energy", 1, "J/op")}
             layers: ClassVar = {"alu": Layer.ALU}
+            latency_composition = "alu"
+            subtotals: ClassVar = {"all": ["alu"]}
             machine = Machine(
                 name="full",
                 peak={Precision.FP32: 1e12},
@@ -235,9 +237,20 @@ class TestOffers:
                     energy_terms={"alu": 1.0},
                     latency_terms={"alu": 1.0},
                     through={Layer.ALU: 1.0},
+                    latency_through={Layer.ALU: 1.0},
+                    subtotals={"all": 1.0},
+                    traffic={"dram": 1.0},
                 )
 
         assert Subject.of(Full).offers == set(Offer)
+
+    def test_sub_totals_and_traffic_are_those_that_are_declared(self) -> None:
+        class Loose(Plain):
+            def estimate(self, case: Case, scale: Scale = UNSCALED) -> Estimate:
+                found = super().estimate(case, scale)
+                return attrs.evolve(found, subtotals={"all": 1.0}, traffic={"dram": 1.0})
+
+        assert not Subject.of(Loose).offers & {Offer.SUBTOTALS, Offer.TRAFFIC}
 
     def test_a_memory_that_is_no_home_offers_no_bandwidth(self) -> None:
         class Homeless(Plain):

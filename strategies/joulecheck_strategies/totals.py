@@ -12,7 +12,7 @@ import numpy as np
 from joulecheck.case import Case, Cases, WorkloadPair, WorkloadPairs
 from joulecheck.space import Gene
 from joulecheck.workload import Precision, Totals
-from joulecheck.workload.columns import Ints
+from joulecheck.workload.columns import PRECISIONS, Ints, totals_columns
 from joulecheck_strategies.reading import ReadSpace, Take
 from joulecheck_strategies.tables import draw, value_table
 
@@ -55,8 +55,15 @@ class TotalsSpace(ReadSpace[Case]):
         return rows
 
     def batch(self, rows: Ints) -> Cases:
-        """The cases of rows."""
-        return Cases.of([self.build(row) for row in rows.tolist()])
+        """The cases of rows, with columns computed when asked for."""
+        table = np.array([PRECISIONS.index(p) for p in self.precisions])
+        ops, stated = (rows[:, index].astype(np.float64) for index in range(2))
+        return Cases(
+            table[rows[:, 2]],
+            lambda index: self.build(rows[index].tolist()),
+            lambda: totals_columns(ops),
+            stated,
+        )
 
     def nodes(self, rows: Ints) -> Ints:
         """One each."""
@@ -107,8 +114,14 @@ class TotalsGrowthSpace(ReadSpace[WorkloadPair]):
         return rows
 
     def batch(self, rows: Ints) -> WorkloadPairs:
-        """The pairs of rows."""
-        return WorkloadPairs.of([self.build(row) for row in rows.tolist()])
+        """Both totals of each pair."""
+        larger = rows[:, :-1].copy()
+        larger[:, self.column[self.grown]] += rows[:, -1]
+        return WorkloadPairs(
+            self.totals.batch(rows[:, :-1]),
+            self.totals.batch(larger),
+            lambda index: self.build(rows[index].tolist()),
+        )
 
     def nodes(self, rows: Ints) -> Ints:
         """One each."""

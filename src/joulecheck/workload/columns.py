@@ -207,6 +207,13 @@ def operator_columns(workloads: Sequence[Workload]) -> OperatorColumns:
 _WIDTH: Final = 15
 
 
+def totals_columns(ops: Floats) -> OperatorColumns:
+    """The rows of `Totals` of so many operations each: no MACs, tensors or traffic."""
+    table = np.zeros((_WIDTH, len(ops)))
+    table[0], table[1], table[6] = ELEMENTWISE, 1, ops
+    return OperatorColumns.of_table(np.arange(len(ops)), table)
+
+
 def _row(nodes: Sequence[Node], index: int) -> tuple[float, ...]:
     operator, sources = nodes[index].operator, nodes[index].sources
     nest = loop_nest(nodes[index])
