@@ -22,16 +22,17 @@ def machine(peak: float | None = None, **memories: Memory) -> Machine:
     return Machine(name="tiny", peak=stated, memories=memories)
 
 
-def answering(latency: float | None = None, **traffic: float) -> Tiny:
-    answer = Estimate(energy=1.0, latency=latency, traffic=traffic)
-    return Tiny(lambda _: answer)
+def answering(**declared: object) -> Tiny:
+    """A model that answers alike whatever it is asked."""
+    answer = Estimate(energy=1.0, latency=1.0, traffic={"l1": 1.0, "dram": 1.0})
+    return Tiny(lambda _: answer, **declared)
 
 
 class TestRooflineAtEveryLevel:
     """BND005."""
 
     def holds(self, latency: float, case: Case = MAC, **declared: object) -> bool | None:
-        answer = Estimate(latency=latency, traffic=declared.pop("traffic", {}))  # type: ignore[arg-type]  # of numbers
+        answer = Estimate(latency=latency, traffic=declared.pop("traffic", {}))
         return holds("BND005", lambda _: answer, case, **declared)
 
     @pytest.mark.parametrize(("latency", "expected"), [(12.0, True), (11.9, False)])
@@ -82,8 +83,7 @@ class TestRooflineAtEveryLevel:
 
     @pytest.mark.parametrize("memory", [Memory(bandwidth=1.0), Memory(homes=ALL)])
     def test_needs_a_bandwidth_and_what_passes(self, memory: Memory) -> None:
-        model = answering(1.0)
-        model.machine = machine(l1=memory)  # type: ignore[attr-defined]  # declared
+        model = answering(machine=machine(l1=memory))
 
         with pytest.raises(NotOffered, match="no memory with a bandwidth and what passes"):
             assert_holds("BND005", model)
@@ -104,7 +104,7 @@ class TestEnergyAboveLeastOpEnergy:
         coefficients = {price.name: price for price in prices}
         traffic = declared.pop("traffic", {})
         terms = declared.pop("terms", {})
-        answer = Estimate(energy=joule, energy_terms=terms, traffic=traffic)  # type: ignore[arg-type]  # of numbers
+        answer = Estimate(energy=joule, energy_terms=terms, traffic=traffic)
         return holds(
             "BND006", lambda _: answer, case, coefficients=coefficients, **declared
         )
@@ -181,8 +181,7 @@ class TestEnergyAboveLeastOpEnergy:
         assert holds("BND006", answer, RELU, **declared) is None
 
     def test_needs_a_price_of_an_operation(self) -> None:
-        model = answering()
-        model.coefficients = {"byte": priced("J/B", 1.0)}  # type: ignore[attr-defined]  # declared
+        model = answering(coefficients={"byte": priced("J/B", 1.0)})
 
         with pytest.raises(NotOffered, match="no coefficient in J/MAC or J/op"):
             assert_holds("BND006", model)
@@ -261,8 +260,7 @@ class TestIoLowerBound:
         ],
     )
     def test_needs_every_capacity_and_home(self, lacking: Machine) -> None:
-        model = answering(dram=1.0)
-        model.machine = lacking  # type: ignore[attr-defined]  # declared
+        model = answering(machine=lacking)
 
         with pytest.raises(NotOffered, match="home of input, weight and output"):
             assert_holds("BND007", model)
@@ -305,8 +303,8 @@ class TestNearTrafficAboveFar:
         )
         answer = {"machine": chip, "staging": 1.0, "dram": 1.0, "host": 2.0}
 
-        assert self.holds(buffer=3.0, **answer)  # type: ignore[arg-type]  # a machine
-        assert self.holds(buffer=2.9, **answer) is False  # type: ignore[arg-type]  # a machine
+        assert self.holds(buffer=3.0, **answer)
+        assert self.holds(buffer=2.9, **answer) is False
 
     def test_says_nothing_where_a_stride_skips_inputs(self) -> None:
         skipping = Case(Conv2d(n=1, c=1, h=4, w=4, k=1, r=1, s=1, stride=4))
@@ -318,8 +316,7 @@ class TestNearTrafficAboveFar:
         assert self.holds(l2=2.0) is None
 
     def test_needs_two_memories_that_are_in_line(self) -> None:
-        model = answering(l1=1.0, dram=1.0)
-        model.machine = machine(l1=Memory(), dram=Memory(homes=ALL))  # type: ignore[attr-defined]  # declared
+        model = answering(machine=machine(l1=Memory(), dram=Memory(homes=ALL)))
 
         with pytest.raises(NotOffered, match="carries the operands of another"):
             assert_holds("BND008", model)

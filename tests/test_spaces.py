@@ -734,7 +734,7 @@ class TestForModel:
         assert set(space.precisions) == set(Precision) - {Precision.INT8}
 
     def test_a_model_of_every_precision_has_no_foreign_one(self) -> None:
-        class Universal(self.Gemms):  # type: ignore[name-defined,misc]  # a class attribute
+        class Universal(self.Gemms):
             precisions = tuple(Precision)
 
         with pytest.raises(NotOffered, match="supports every precision"):
