@@ -83,7 +83,7 @@ class TestRooflineAtEveryLevel:
 
     @pytest.mark.parametrize("memory", [Memory(bandwidth=1.0), Memory(homes=ALL)])
     def test_needs_a_bandwidth_and_what_passes(self, memory: Memory) -> None:
-        model = answering(machine=machine(l1=memory))
+        model = Tiny(lambda _: Estimate(latency=1.0), machine=machine(l1=memory))
 
         with pytest.raises(NotOffered, match="no memory with a bandwidth and what passes"):
             assert_holds("BND005", model)
