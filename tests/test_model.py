@@ -155,6 +155,10 @@ class TestDeclarations:
             ("precisions", ("FP32",), "a non-empty collection of joulecheck.Precision"),
             ("machine", "H100", "a joulecheck.Machine, got 'H100'"),
             ("coefficients", {"a": 1.0}, "a mapping of names to joulecheck.Coefficient"),
+            ("latency_composition", 3, "a joulecheck.Sum, Max or Each, or the name"),
+            ("subtotals", {"all": "alu"}, "the names of the terms that it sums"),
+            ("subtotals", {"all": []}, "the names of the terms that it sums"),
+            ("subtotals", {"alu": ["dram"]}, "names that no energy term has, got 'alu'"),
         ],
     )
     def test_names_model_attribute_and_rule(
@@ -276,6 +280,7 @@ class TestOffers:
             (Estimate(energy="1 J"), r"energy must be a real number .* '1 J' of str"),
             (Estimate(latency=1j), r"latency must be a real number"),
             (Estimate(energy_terms={"alu": "1"}), r"energy_terms\['alu'\] must be a real"),
+            (Estimate(traffic={"dram": "1"}), r"traffic\['dram'\] must be a real number"),
             (Estimate(energy_terms=[1.0]), r"energy_terms must be a mapping"),  # type: ignore[arg-type]  # wrong on purpose
             (KeyError("table"), r"cannot answer the smallest case, Gemm.* KeyError"),
         ],

@@ -318,5 +318,5 @@ class TestNearTrafficAboveFar:
     def test_needs_two_memories_that_are_in_line(self) -> None:
         model = answering(machine=machine(l1=Memory(), dram=Memory(homes=ALL)))
 
-        with pytest.raises(NotOffered, match="carries the operands of another"):
+        with pytest.raises(NotOffered, match="carries the operands of the other"):
             assert_holds("BND008", model)

@@ -254,7 +254,7 @@ class TestTrafficFollowsWidth:
         answer = Estimate(traffic={"l1": 1.0})
         chip = Machine(name="tiny", memories={"l1": Memory()})
 
-        with pytest.raises(NotOffered, match="no memory with homes"):
+        with pytest.raises(NotOffered, match="traffic of no memory with homes"):
             assert_holds("PRC004", Tiny(lambda _: answer, machine=chip))
 
 

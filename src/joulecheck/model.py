@@ -124,10 +124,12 @@ class Subject:
     layers: Mapping[str, Layer | None]
     latency_layers: Mapping[str, Layer]
     latency_composition: Composition | None
-    subtotals: Mapping[str, frozenset[str]]
-    """The energy terms, or other sub-totals, that each sub-total is the sum of."""
+    subtotals: Mapping[str, tuple[str, ...]]
+    """The energy terms, or other sub-totals, that each sub-total is the sum of, sorted."""
+    traffic: frozenset[str]
+    """The memories whose traffic it tells."""
     smooth: frozenset[str]
-    """Memories whose traffic follows the best of all tiles, without whole passes."""
+    """Memories beyond the chip whose traffic grows no faster than its room shrinks."""
     precisions: tuple[Precision, ...]
     """Plainest first, as a minimal case prefers them."""
     operators: frozenset[str]
@@ -161,12 +163,15 @@ class Subject:
         coefficients = _coefficients(model)
         layers = dict(getattr(model, "layers", {}))
         composition, subtotals = _composition(model), _subtotals(model)
-        declared = {
+        first = _first_answer(model, Case(_smallest(operators), precisions[0]))
+        traffic = machine.memories.keys() & first.traffic.keys()
+        present = {
             Offer.LAYERS: bool(layers),
             Offer.COEFFICIENTS: bool(coefficients),
             Offer.COMPOSITION: composition is not None,
+            Offer.SUBTOTALS: _are_given(model, subtotals, first),
+            Offer.TRAFFIC: bool(traffic),
         }
-        offers = _offers(model, declared, subtotals, machine, operators, precisions)
         exemptions = tuple(getattr(model, "exemptions", ()))
         return cls(
             name=name or model.name,
@@ -176,13 +181,14 @@ class Subject:
             latency_layers=dict(getattr(model, "latency_layers", {})),
             latency_composition=composition,
             subtotals=subtotals,
+            traffic=frozenset(traffic),
             smooth=frozenset(getattr(model, "smooth", ())),
             precisions=precisions,
             operators=operators,
             machine=machine,
             bounds=getattr(model, "bounds", Bounds()),
             exemptions={e.property: e for e in exemptions},
-            offers=offers,
+            offers=_offers(model, first, machine, present),
         )
 
     @property
@@ -314,13 +320,13 @@ def _composition(model: Model) -> Composition | None:
     return declared
 
 
-def _subtotals(model: Model) -> dict[str, frozenset[str]]:
+def _subtotals(model: Model) -> dict[str, tuple[str, ...]]:
     declared = dict(getattr(model, "subtotals", {}))
     for name, parts in declared.items():
         if not parts or isinstance(parts, str):
             rule = "the names of the terms that it sums, as in {'on_chip': ['l1', 'l2']}"
             raise InvalidModel(_wrong(model, f"subtotals[{name!r}]", rule, parts))
-    return {name: frozenset(parts) for name, parts in declared.items()}
+    return {name: tuple(sorted(parts)) for name, parts in declared.items()}
 
 
 def _smallest(operators: frozenset[str]) -> Workload:
@@ -358,18 +364,19 @@ def _answers(model: Model, case: Case) -> bool:
     return True
 
 
-def _offers(  # noqa: PLR0913 - what was probed of the model before
-    model: Model,
-    declared: Mapping[Offer, bool],
-    subtotals: Mapping[str, frozenset[str]],
-    machine: Machine,
-    operators: frozenset[str],
-    precisions: Sequence[Precision],
-) -> frozenset[Offer]:
-    first = _first_answer(model, Case(_smallest(operators), precisions[0]))
+def _are_given(
+    model: Model, subtotals: Mapping[str, tuple[str, ...]], first: Estimate
+) -> bool:
+    """Whether an answer has declared sub-totals."""
     if ambiguous := subtotals.keys() & first.energy_terms.keys():
         rule = "names that no energy term has"
         raise InvalidModel(_wrong(model, "subtotals", rule, min(ambiguous)))
+    return bool(subtotals.keys() & first.subtotals.keys())
+
+
+def _offers(
+    model: Model, first: Estimate, machine: Machine, declared: Mapping[Offer, bool]
+) -> frozenset[Offer]:
     memories = machine.memories.values()
     present = {
         **declared,
@@ -380,8 +387,6 @@ def _offers(  # noqa: PLR0913 - what was probed of the model before
         Offer.LATENCY_TERMS: bool(first.latency_terms),
         Offer.THROUGH: bool(first.through),
         Offer.LATENCY_THROUGH: bool(first.latency_through),
-        Offer.SUBTOTALS: bool(subtotals.keys() & first.subtotals.keys()),
-        Offer.TRAFFIC: bool(machine.memories.keys() & first.traffic.keys()),
         Offer.PEAK: bool(machine.peak),
         Offer.BANDWIDTH: any(m.bandwidth and m.homes for m in memories),
         Offer.BATCH: callable(getattr(model, "estimate_batch", None)),

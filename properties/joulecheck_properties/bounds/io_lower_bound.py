@@ -65,12 +65,13 @@ class IoLowerBound(Property):
 
     def space(self, model: Subject) -> CaseSpace:
         """GEMMs."""
-        memories = model.machine.memories.values()
-        homes = frozenset[str]().union(*(memory.homes for memory in memories))
-        if homes != OPERANDS or any(m.capacity is None for m in memories if not m.homes):
+        memories = model.machine.memories
+        told = [m.homes for name, m in memories.items() if name in model.traffic]
+        near = [memory for memory in memories.values() if not memory.homes]
+        if frozenset().union(*told) != OPERANDS or any(m.capacity is None for m in near):
             msg = (
-                "it does not declare the home of input, weight and output, and the "
-                "capacity of every other memory"
+                "it does not declare the home of input, weight and output, with its "
+                "traffic, and the capacity of every other memory"
             )
             raise NotOffered(msg)
         return single_operators(model, kinds=("gemm",))

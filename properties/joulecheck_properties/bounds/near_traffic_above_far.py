@@ -64,7 +64,10 @@ class NearTrafficAboveFar(Property):
     def space(self, model: Subject) -> CaseSpace:
         """All workloads."""
         if not any(_pairs(model)):
-            msg = "its machine declares no memory that carries the operands of another"
+            msg = (
+                "it tells the traffic of no two memories of which one carries the "
+                "operands of the other"
+            )
             raise NotOffered(msg)
         return workloads(model)
 
@@ -84,7 +87,7 @@ class NearTrafficAboveFar(Property):
 
 def _pairs(model: Subject) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Memories on the chip, each with others all of whose operands pass it."""
-    memories = model.machine.memories
+    memories = {n: m for n, m in model.machine.memories.items() if n in model.traffic}
     homes = [name for name, memory in memories.items() if memory.homes]
     on_chip = [name for name in memories if name not in homes]
     for near, further in combinations(on_chip, 2):

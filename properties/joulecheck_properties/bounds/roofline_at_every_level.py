@@ -66,10 +66,9 @@ class RooflineAtEveryLevel(Property):
 
     def space(self, model: Subject) -> CaseSpace:
         """All workloads."""
-        traffic = Offer.TRAFFIC in model.offers
         if not any(
-            memory.bandwidth and (memory.homes or memory.carries or traffic)
-            for memory in model.machine.memories.values()
+            memory.bandwidth and (memory.homes or memory.carries or name in model.traffic)
+            for name, memory in model.machine.memories.items()
         ):
             msg = "it declares no memory with a bandwidth and what passes it"
             raise NotOffered(msg)

@@ -78,8 +78,9 @@ class TrafficFollowsWidth(Property):
 
     def space(self, model: Subject) -> CaseSpace:
         """Workloads at two ordered precisions."""
-        if not any(memory.homes for memory in model.machine.memories.values()):
-            msg = "its machine declares no memory with homes"
+        memories = model.machine.memories
+        if not any(memories[name].homes for name in model.traffic):
+            msg = "it tells the traffic of no memory with homes"
             raise NotOffered(msg)
         return precision_pairs(model)
 

@@ -13,6 +13,7 @@ from functools import cached_property, partial
 from types import MappingProxyType
 from typing import ClassVar, Final
 
+import attrs
 import numpy as np
 
 from joulecheck.case import Case, Cases
@@ -20,6 +21,7 @@ from joulecheck.coefficient import Coefficient, Layer
 from joulecheck.composition import Max, Sum
 from joulecheck.errors import Unsupported
 from joulecheck.estimate import Estimate
+from joulecheck.machine import Machine
 from joulecheck.model import UNSCALED, Scales
 from joulecheck.quantities import OPS_PER_MAC
 from joulecheck.reference import MACHINES
@@ -49,6 +51,12 @@ class RooflineModel(LayeredModel):
         super().__init__(data)
         memories = self.data.memories
         self.home = next(n for n, memory in memories.items() if "input" in memory.homes)
+
+    @cached_property
+    def machine(self) -> Machine:
+        """The machine with one level of memory, for a roofline knows of no more."""
+        machine = super().machine
+        return attrs.evolve(machine, memories={self.home: machine.memories[self.home]})
 
     @cached_property
     def coefficients(self) -> dict[str, Coefficient]:
