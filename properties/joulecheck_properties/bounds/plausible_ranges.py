@@ -48,10 +48,10 @@ class PlausibleRanges(Property):
 
     Source:
         An 8-bit addition takes 30 fJ at 45 nm (Horowitz, ISSCC 2014) and 7 fJ at 7 nm
-        (Jouppi et al., ISCA 2021); 0.1 fJ is 25,000 times the kT ln 2 of each of its
-        bits, 2.9e-21 J at 300 K (Landauer, IBM Journal of Research and Development 5,
-        1961). A rack of today takes about 0.1 MW and reaches about 10^18 op/s in 4 bits. A
-        microcontroller does some 10^7 op/s.
+        (Jouppi et al., ISCA 2021). 0.1 fJ is still 4,000 times kT ln 2 for each of its
+        bits, 2.9e-21 J at 300 K (Landauer, IBM Journal of Research and Development 5(3),
+        1961). A rack of 72 GPUs takes about 0.12 MW and reaches less than 10^18 op/s in
+        FP4 (NVIDIA, GB200 NVL72). A microcontroller does some 10^7 op/s.
 
     Planted bug:
         picojoules: energies are in picojoule.
