@@ -48,6 +48,7 @@ from joulecheck_strategies import (
     work_without_macs,
     workloads,
 )
+from joulecheck_strategies.networks import real_workloads
 from joulecheck_strategies.reading import ReadSpace
 from joulecheck_strategies.tables import UNIFORM_SHARE, draw, value_table
 
@@ -540,6 +541,30 @@ class TestCorners:
 
         assert isinstance(space, WorkloadSpace)
         assert set(MODEL.machine.quanta) - self.sampled(space, "0.m") == set()
+
+    def test_operands_that_fill_a_memory_are_drawn(self) -> None:
+        capacity = 3 << 20
+        space = WorkloadSpace(constants=(capacity,), kinds=("gemm",), max_nodes=1)
+
+        cases = [space.build(row) for row in space.sample(rng(), 4096)]
+
+        for role in ("input", "weight"):
+            off = [abs(getattr(case.traffic, role) - capacity) for case in cases]
+            assert sum(o < capacity // 1000 for o in off) > len(cases) // 200, role
+
+    def test_layers_and_blocks_of_real_networks_are_drawn(self) -> None:
+        space = WorkloadSpace()
+        drawn = {space.build(row).workload for row in space.sample(rng(), 1 << 15)}
+
+        assert set(real_workloads()) <= drawn
+
+    def test_a_space_has_the_layers_that_fit_it_alone(self) -> None:
+        space = WorkloadSpace(kinds=("gemm",), max_nodes=1, bounds=Bounds(gemm=1024))
+        drawn = [space.build(row).workload for row in space.sample(rng(), 1 << 14)]
+
+        known = [workload for workload in real_workloads() if workload in set(drawn)]
+        assert Gemm(m=196, n=768, k=768) in known
+        assert Gemm(m=4096, n=4096, k=4096) not in drawn
 
 
 class TestGrowth:

@@ -67,6 +67,44 @@ def _as_numbers(numbers: Iterable[Numbers]) -> tuple[Numbers, ...]:
 
 
 @attrs.frozen(kw_only=True)
+class Repair:
+    """A single change to what the model answers that repairs a counterexample."""
+
+    target: str
+    """The term, coefficient or total that is changed."""
+    change: str
+    """The change in words."""
+    repaired: float
+    """Share of the failing cases seen that hold with it."""
+    broken: float
+    """Share of the passing cases seen that fail with it."""
+    violated: int
+    """How many laws the changed model violates on a few cases of each."""
+
+
+@attrs.frozen(kw_only=True)
+class Blame:
+    """What a violation hangs on."""
+
+    repairs: tuple[Repair, ...] = ()
+    """The best first."""
+    terms: Mapping[str, float] = attrs.field(factory=dict)
+    """d margin / d ln(term) of the energy terms that move the margin most."""
+    coefficients: Mapping[str, float] = attrs.field(factory=dict)
+    """The same of coefficients."""
+
+
+@attrs.frozen(kw_only=True)
+class Contrast:
+    """The nearest case that holds, and what the model answers to it."""
+
+    case: AnyCase
+    margin: float
+    """At least 0, relative."""
+    numbers: tuple[Numbers, ...] = attrs.field(converter=_as_numbers)
+
+
+@attrs.frozen(kw_only=True)
 class Counterexample:
     """A violation: the model, the property, the minimal case and the numbers."""
 
@@ -79,6 +117,8 @@ class Counterexample:
     numbers: tuple[Numbers, ...] = attrs.field(converter=_as_numbers)
     seed: int | None = None
     minimality: Minimality = Minimality.UNPROVEN
+    blame: Blame | None = None
+    contrast: Contrast | None = None
     fault: str | None = None
     """The fault that was injected on purpose, if any."""
     versions: Mapping[str, str] = attrs.field(factory=dict)

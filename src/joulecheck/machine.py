@@ -54,6 +54,8 @@ class Machine:
     """The sizes in elements in which the machine works: lanes, tiles, array sides."""
     sources: Mapping[str, str] = attrs.field(factory=dict)
     """Where the figures come from, by figure."""
+    operating_points: tuple[str, ...] = ()
+    """The names of other clocks and powers at which it runs."""
 
     @property
     def constants(self) -> tuple[int, ...]:

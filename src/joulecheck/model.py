@@ -544,6 +544,10 @@ def family(prefix: str) -> Family:
     return cast("Family", _entries()[prefix].load())
 
 
+_WILD: Final = frozenset("*?[")
+"""What makes a name a shell pattern."""
+
+
 @cache
 def registered(prefix: str, name: str) -> Subject:
     """One model of a registered family, built once.
@@ -552,22 +556,32 @@ def registered(prefix: str, name: str) -> Subject:
         UnknownName: no such family or model.
     """
     models = family(prefix)
-    if name not in models:
+    try:
+        factory = models[name]
+    except KeyError:
         msg = f"{prefix} has no model {name!r}: {did_you_mean(name, models)}"
-        raise UnknownName(msg)
-    return Subject.of(models[name](), name=f"{prefix}:{name}")
+        raise UnknownName(msg) from None
+    return Subject.of(factory(), name=f"{prefix}:{name}")
 
 
 def matching(prefix: str, pattern: str) -> list[Subject]:
     """The models of a family whose name matches a shell pattern, in the family's order.
 
+    A family may offer `variants()`, further names that it lists only when a pattern
+    with an "@" asks for them, and may know more of those by their exact names.
+
     Raises:
         UnknownName: none matches.
     """
     models = family(prefix)
-    names = [name for name in models if fnmatch.fnmatchcase(name, pattern or "*")]
+    listed = list(models)
+    if "@" in pattern:
+        if not _WILD.intersection(pattern):
+            return [registered(prefix, pattern)]
+        listed += getattr(models, "variants", list)()
+    names = [name for name in listed if fnmatch.fnmatchcase(name, pattern or "*")]
     if not names:
-        known = did_you_mean(pattern, models)
+        known = did_you_mean(pattern, listed)
         msg = f"no model of {prefix} matches {pattern!r}: {known}"
         raise UnknownName(msg)
     return [registered(prefix, name) for name in names]

@@ -17,6 +17,7 @@ from joulecheck_strategies.wrapping import WrappingSpace
 
 FACTORS: Final = (
     1.1, 0.9, 2.0, 0.5, 1 + 1e-6, 1 - 1e-6, 1.01, 0.99, 1.05, 0.95, 1.25, 0.8, 1.5, 0.75,
+    10.0, 0.1,
 )  # fmt: skip
 """Plainest first: +/-10 %, the ends of the range, and steps small enough to derive."""
 

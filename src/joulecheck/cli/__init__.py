@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from joulecheck.cli.adapter import adapter
+from joulecheck.cli.distribution import distribution_command
 from joulecheck.cli.explain import explain
 from joulecheck.cli.findings import findings
 from joulecheck.cli.fuzz import fuzz
@@ -48,7 +49,19 @@ def app(context: click.Context) -> None:
     context.default_map = project_settings(context.command)
 
 
-for command in (adapter, explain, findings, fuzz, models, properties, rank, replay):
+COMMANDS: Final = (
+    adapter,
+    distribution_command,
+    explain,
+    findings,
+    fuzz,
+    models,
+    properties,
+    rank,
+    replay,
+)
+
+for command in COMMANDS:
     app.add_command(command)
 
 

@@ -28,7 +28,7 @@ narrower than a lane are computed as pairs of 16 bits (Valhall packs bytes).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import ClassVar, Final, NamedTuple
 
@@ -46,10 +46,13 @@ from joulecheck.reference.layered import (
     PARTIAL_SUM_BYTES,
     Coefficients,
     LayeredModel,
+    Rates,
+    dearest,
 )
-from joulecheck.reference.machine_file import Tile
+from joulecheck.reference.machine_file import Engine, Tile
 from joulecheck.reference.stalls import stalled
 from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
+from joulecheck.workload import Precision
 from joulecheck.workload.columns import PRECISIONS, Floats, Ints, tensor_bytes
 
 LEVELS: Final = ("shared", "l2", "dram")
@@ -108,7 +111,7 @@ class DataParallelEnergyModel(LayeredModel):
     the engines, shared memory, L2 and DRAM: all of them overlap perfectly.
     """
 
-    layers: ClassVar = {
+    term_layers: ClassVar = {
         "alu": Layer.ALU,
         "issue": Layer.REGISTER,
         "register": Layer.REGISTER,
@@ -154,26 +157,6 @@ class DataParallelEnergyModel(LayeredModel):
         """Every SM has its own shared memory."""
         copies = self.data.units if name == "shared" else 1
         return attrs.evolve(super()._passed(name, memory), copies=copies)
-
-    @cached_property
-    def _units(self) -> list[Unit]:
-        """By rank (the first engine of each precision, the second, ...).
-
-        A precision with fewer engines repeats its last.
-        """
-        by_precision = {
-            p: [e for e in self.data.engines if e.precision is p] for p in self.precisions
-        }
-        missing = (np.nan,) * len(Unit._fields)
-        found = []
-        for rank in range(max(map(len, by_precision.values()))):
-            rows = [missing] * len(PRECISIONS)
-            for precision, engines in by_precision.items():
-                engine = engines[min(rank, len(engines) - 1)]
-                index = PRECISIONS.index(precision)
-                rows[index] = tuple(getattr(engine, field) for field in Unit._fields)
-            found.append(Unit(*np.array(rows, dtype=np.float64).T))
-        return found
 
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""
@@ -258,6 +241,60 @@ class DataParallelEnergyModel(LayeredModel):
             stalled(ops, self.latency_layers, busy, {"launch": launch}),
         )
 
+    def _greatest_rates(
+        self, precision: Precision, e: Mapping[str, float]
+    ) -> Iterator[Rates]:
+        """Vectors of results or MACs, the steps of tiles, requests, and all memories."""
+        g, sms = self.data.geometry, self.data.units * self.data.clock
+        width = max(precision.bits / BITS_PER_BYTE, g["narrowest_bytes"])
+        packed = g["warp"] * max(1, g["register_bytes"] / width)
+        operand = self._operand_bytes(precision)
+        results = self.data.vector[precision] * sms
+        engines = [x for x in self.data.engines if x.precision is precision]
+        vectors = {
+            f"op_energy.{precision.name}": results,
+            "divergence_energy": results / packed,
+        } | _issued(results / packed, LANE_OPERANDS * operand, operand)
+        macs = [self._mac_rates(engine, sms) for engine in engines]
+        yield dearest(e, vectors, *macs)
+        steps = sms * self._steps_per_clock(engines)
+        yield {"barrier_energy": steps, "divergence_energy": steps}
+        moved = {level: self.bandwidth(level) for level in LEVELS}
+        yield {f"{level}_energy": bandwidth for level, bandwidth in moved.items()}
+        requests = moved["l2"] / g["request_bytes"]
+        yield {
+            "issue_energy": moved["shared"] / g["request_bytes"] + requests,
+            "coalescing_energy": requests,
+            "coherence_energy": moved["l2"] / g["sector_bytes"],
+        }
+
+    def _operand_bytes(self, precision: Precision) -> float:
+        """Bytes of one register of all lanes of a warp."""
+        geometry, width = self.data.geometry, precision.bits / BITS_PER_BYTE
+        return float(geometry["warp"] * max(geometry["register_bytes"], width))
+
+    def _mac_rates(self, engine: Engine, sms: float) -> dict[str, float]:
+        """Rates of an engine that is never idle, on all SMs."""
+        precision, macs = engine.precision, engine.macs_per_clock * sms
+        width, operand = precision.bits / BITS_PER_BYTE, self._operand_bytes(precision)
+        reads, writes = LANE_OPERANDS * operand, operand
+        if engine.rows > 1:
+            partial = float(PARTIAL_SUM_BYTES[PRECISIONS.index(precision)])
+            writes = engine.rows * engine.columns * partial
+            a = max(operand, engine.rows * engine.depth * width)
+            reads = a + max(operand, engine.columns * engine.depth * width) + writes
+        warps = macs / engine.macs
+        return {f"mac_energy.{precision.name}": macs} | _issued(warps, reads, writes)
+
+    def _steps_per_clock(self, engines: Sequence[Engine]) -> float:
+        """Steps of groups of warps that one SM can go through in a clock."""
+        found = []
+        for tile in self.data.tiles:
+            results = tile.rows * tile.columns
+            clocks = min(results * x.depth / x.macs_per_clock for x in engines)
+            found.append(results / (tile.group_rows * tile.group_columns) / clocks)
+        return max(found)
+
     @cached_property
     def _vector(self) -> Floats:
         """(precisions,) elementwise results a clock of an SM."""
@@ -265,7 +302,7 @@ class DataParallelEnergyModel(LayeredModel):
 
     def units_of(self, precision: Ints) -> list[Unit]:
         """The engines of each operator, by rank."""
-        return [Unit(*(field[precision] for field in unit)) for unit in self._units]
+        return [Unit(*table[:-1, precision]) for table in self._engine_tables]
 
     def vector_rate(self, precision: Ints) -> Floats:
         """Elementwise results a clock of an SM, for each operator."""
@@ -457,6 +494,15 @@ class Kernels:
         """Bytes of one register of all lanes of a warp."""
         lane = np.maximum(self.widths.element, self.geometry["register_bytes"])
         return self.geometry["warp"] * lane
+
+
+def _issued(warps: float, reads: float, writes: float) -> dict[str, float]:
+    """Rates of so many warp instructions a second, each with its bytes of registers."""
+    return {
+        "issue_energy": warps,
+        "register_read_energy": warps * reads,
+        "register_write_energy": warps * writes,
+    }
 
 
 def _mac_tiles(

@@ -22,7 +22,7 @@ import numpy as np
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.quantities import BITS_PER_BYTE, OPS_PER_MAC
-from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Prices
+from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Prices, Rates, dearest
 from joulecheck.reference.spatial import (
     Engines,
     SpatialModel,
@@ -83,9 +83,8 @@ def least(planes: Sequence[Plane]) -> Plane:
 
 def skew(ops: OperatorColumns, engines: Engines) -> Floats:
     """Cycles until the first wavefront has reached the last PE that is used."""
-    step = engines.rows * engines.columns * engines.depth / engines.rate
     used = np.minimum(ops.m, engines.rows) + np.minimum(ops.n, engines.columns)
-    late: Floats = used * step * (ops.macs > 0)
+    late: Floats = used * engines.step * (ops.macs > 0)
     return late
 
 
@@ -98,7 +97,7 @@ class DomainFlowEnergyModel(SpatialModel):
     operator before them runs.
     """
 
-    layers: ClassVar = {
+    term_layers: ClassVar = {
         "alu": Layer.ALU,
         "tracking": Layer.REGISTER,
         "program": Layer.REGISTER,
@@ -154,9 +153,8 @@ class DomainFlowEnergyModel(SpatialModel):
         rows = np.maximum(1, ops.m / (engines.rows * side))
         tiles = ops.instances * ops.m * ops.n / (engines.rows * engines.columns)
         steps = np.maximum(1, ops.k / engines.depth)
-        step = engines.rows * engines.columns * engines.depth / engines.rate
         rounds = np.maximum(1, tiles / engines.units)
-        busy = rounds * steps * step * (ops.macs > 0)
+        busy = rounds * steps * engines.step * (ops.macs > 0)
         return Plane(columns, rows, busy + skew(ops, engines))
 
     def _work(self, cases: Cases) -> Work:
@@ -184,13 +182,8 @@ class DomainFlowEnergyModel(SpatialModel):
             "dram_energy": far,
         }
         cycles = plane.cycles + self._slots(ops, engines[0])
-        busy = {
-            "plane": cycles / self.data.clock,
-            "tile": edge / self._bandwidth("tile"),
-            "global": (blocks + program) / self._bandwidth("global"),
-            "dram": far / self._bandwidth("dram"),
-        }
-        return Work(events, busy, {})
+        memories = self._passing({"tile": edge, "global": blocks + program, "dram": far})
+        return Work(events, {"plane": cycles / self.data.clock} | memories, {})
 
     def _priced(self, counts: Mapping[str, Floats], price: Prices) -> Floats | float:
         """Joule by points of the domain, by what enters and leaves it, and by source.
@@ -222,18 +215,24 @@ class DomainFlowEnergyModel(SpatialModel):
             + counts["static_power"] * price("static_power")
         )
 
-    def _power(self, precision: Precision, e: Mapping[str, float]) -> Iterator[float]:
+    def _greatest_rates(
+        self, precision: Precision, e: Mapping[str, float]
+    ) -> Iterator[Rates]:
+        yield self._arithmetic(precision, e)
         width = precision.bits / BITS_PER_BYTE
         partial = float(PARTIAL_SUM_BYTES[PRECISIONS.index(precision)])
-        hop = INJECTED * width * e["forwarding_energy"]
-        slot = e["tracking_energy"] + hop + partial * e["accumulation_energy"]
-        yield self.data.peak[precision] / OPS_PER_MAC * slot
-        edge = max(e["injection_energy"], e["extraction_energy"])
-        edge += e["streamer_energy"] + e["tile_energy"]
-        yield self._bandwidth("tile") * edge
-        block = max(e["global_energy"], e["program_energy"])
-        yield self._bandwidth("global") * block
-        yield self._bandwidth("dram") * (e["dma_energy"] + e["dram_energy"])
+        slots = self.data.peak[precision] / OPS_PER_MAC
+        yield {
+            "tracking_energy": slots,
+            "forwarding_energy": INJECTED * width * slots,
+            "accumulation_energy": partial * slots,
+        }
+        edge, blocks = self._bandwidth("tile"), self._bandwidth("global")
+        yield dearest(e, {"injection_energy": edge}, {"extraction_energy": edge})
+        yield {"streamer_energy": edge, "tile_energy": edge}
+        yield dearest(e, {"global_energy": blocks}, {"program_energy": blocks})
+        far = self._bandwidth("dram")
+        yield {"dma_energy": far, "dram_energy": far}
 
 
 class KPUTileEnergyAdapter(DomainFlowEnergyModel):

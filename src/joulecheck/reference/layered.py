@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import ClassVar, Final
 
@@ -35,6 +36,9 @@ BY_PRECISION: Final = ("mac_energy", "op_energy")
 
 Part = Layer | str
 """A layer, which stands for all up to it, or a kind of energy that is a sub-total."""
+
+ENGINE_FIELDS: Final = 5
+"""Numbers that describe an engine: its tile of three, its rate and its units."""
 
 
 class Coefficients:
@@ -103,13 +107,28 @@ class Prices:
         return self._e[name]
 
 
+Rates = Mapping[str, float]
+"""Events a second, by the coefficient that prices them."""
+
+
+def dearest(e: Mapping[str, float], *uses: Rates) -> Rates:
+    """Of several uses of one resource, that which draws the most power.
+
+    Args:
+        e: the values of the coefficients.
+        uses: of which one goes on at a time.
+    """
+    return max(uses, key=lambda use: sum(rate * e[name] for name, rate in use.items()))
+
+
 class LayeredModel(ABC):
     """A reference model: energy by term and layer, latency by term, vectorised.
 
     Subclasses count events and time; the scalar path is a batch of one.
     """
 
-    layers: ClassVar[Mapping[str, Layer]]
+    term_layers: ClassVar[Mapping[str, Layer]]
+    """The layer of each energy term that a machine of the class may have."""
     latency_layers: ClassVar[Mapping[str, Layer]]
     """Of each latency term that a machine of the class may have."""
     subtotals: ClassVar[Mapping[str, Sequence[str]]]
@@ -152,21 +171,31 @@ class LayeredModel(ABC):
         """What of the latency terms overlaps, and what waits for what."""
 
     @cached_property
+    def layers(self) -> dict[str, Layer]:
+        """The layer of each energy term that this machine has a coefficient for."""
+        priced = {term for name in self.data.coefficients for term in self._moved_by(name)}
+        return {term: x for term, x in self.term_layers.items() if term in priced}
+
+    def _moved_by(self, coefficient: str) -> frozenset[str]:
+        """The energy terms that a coefficient moves."""
+        return self.moves[coefficient.partition(".")[0]]
+
+    @cached_property
     def coefficients(self) -> dict[str, Coefficient]:
         """Every coefficient of the machine file, with the terms that it moves."""
         return {
-            name: self.data.coefficient(name, self.moves[name.partition(".")[0]])
+            name: self.data.coefficient(name, self._moved_by(name))
             for name in self.data.coefficients
         }
 
     @cached_property
     def charged(self) -> dict[Part, frozenset[str]]:
         """The coefficients up to each layer, and those of each kind that is no layer."""
-        order = tuple(Layer)
+        order, layers = tuple(Layer), self.term_layers
         found: dict[Part, frozenset[str]] = {}
-        for layer in dict.fromkeys(self.layers.values()):
+        for layer in dict.fromkeys(layers.values()):
             inner = order[: order.index(layer) + 1]
-            found[layer] = self._movers(t for t, of in self.layers.items() if of in inner)
+            found[layer] = self._movers(t for t, of in layers.items() if of in inner)
         for kind in ("all_movement", "all_control"):
             found[kind] = self._movers(self.subtotals[kind])
         return found
@@ -184,6 +213,27 @@ class LayeredModel(ABC):
         kinds = {part: joule for part, joule in found.items() if isinstance(part, str)}
         ends = {"all_compute": through[Layer.ALU], "dynamic": through[Layer.DRAM]}
         return through, {**kinds, **ends}
+
+    @cached_property
+    def _engine_tables(self) -> list[Floats]:
+        """By rank (the first engine of each precision, the second, ...): its fields.
+
+        Each is (5, precisions): rows, columns, depth, MACs a clock of a unit, and units
+        that have it. A precision with fewer engines repeats its last.
+        """
+        found: list[Floats] = []
+        seen: Counter[Precision] = Counter()
+        for engine in self.data.engines:
+            rank, column = seen[engine.precision], PRECISIONS.index(engine.precision)
+            if rank == len(found):
+                blank = np.full((ENGINE_FIELDS, len(PRECISIONS)), np.nan)
+                found.append(found[-1].copy() if found else blank)
+            tile = (engine.rows, engine.columns, engine.depth)
+            units = engine.units or self.data.units
+            for table in found[rank:]:
+                table[:, column] = (*tile, engine.macs_per_clock, units)
+            seen[engine.precision] += 1
+        return found
 
     @cached_property
     def peak(self) -> Floats:
@@ -221,6 +271,31 @@ class LayeredModel(ABC):
             names = ", ".join(sorted(p.name for p in self.precisions))
             msg = f"{self.name} computes in {names}, not in {precision.name}"
             raise Unsupported(msg)
+
+    def power(self, precision: Precision) -> dict[Layer, float]:
+        """Watt of each layer if all that can go on at once goes on at its greatest rate.
+
+        No work at this precision draws more on average.
+        """
+        e = {name: row.value for name, row in self.data.coefficients.items()}
+        found = {Layer.STATIC: e["static_power"]}
+        for rates in self._greatest_rates(precision, e):
+            for name, rate in rates.items():
+                (term,) = self._moved_by(name)
+                layer = self.layers[term]
+                found[layer] = found.get(layer, 0.0) + rate * e[name]
+        return found
+
+    @abstractmethod
+    def _greatest_rates(
+        self, precision: Precision, e: Mapping[str, float]
+    ) -> Iterator[Rates]:
+        """The greatest rates of all events; what is yielded apart goes on together.
+
+        Args:
+            precision: of the work.
+            e: the values of the coefficients, to choose between uses of one resource.
+        """
 
     @abstractmethod
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:

@@ -8,7 +8,7 @@ is charged as half a MAC, for that is what most of them are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import ClassVar, Final
@@ -25,9 +25,9 @@ from joulecheck.machine import Machine
 from joulecheck.model import UNSCALED, Scales
 from joulecheck.quantities import OPS_PER_MAC
 from joulecheck.reference import MACHINES
-from joulecheck.reference.layered import Coefficients, LayeredModel
+from joulecheck.reference.layered import Coefficients, LayeredModel, Rates
 from joulecheck.reference.machine_file import MachineFile, load_machine
-from joulecheck.workload import Totals
+from joulecheck.workload import Precision, Totals
 
 
 class RooflineModel(LayeredModel):
@@ -36,7 +36,7 @@ class RooflineModel(LayeredModel):
     Latency is the launch and the longer of compute and memory time.
     """
 
-    layers: ClassVar = {"alu": Layer.ALU, "memory": Layer.DRAM, "static": Layer.STATIC}
+    term_layers: ClassVar = {"alu": Layer.ALU, "memory": Layer.DRAM, "static": Layer.STATIC}
     latency_layers: ClassVar = {
         "compute": Layer.ALU,
         "launch": Layer.REGISTER,
@@ -61,16 +61,28 @@ class RooflineModel(LayeredModel):
     @cached_property
     def coefficients(self) -> dict[str, Coefficient]:
         """Those of the machine file that an operation, a byte or a second moves."""
-        moves = {"mac_energy": "alu", self._byte_energy: "memory", "static_power": "static"}
         return {
-            name: self.data.coefficient(name, frozenset({moves[stem]}))
+            name: self.data.coefficient(name, self._moved_by(name))
             for name in self.data.coefficients
-            if (stem := name.partition(".")[0]) in moves
+            if self._moved_by(name)
         }
+
+    def _moved_by(self, coefficient: str) -> frozenset[str]:
+        stem = coefficient.partition(".")[0]
+        moves = {"mac_energy": "alu", self._byte_energy: "memory", "static_power": "static"}
+        return frozenset({moves[stem]} if stem in moves else ())
 
     @property
     def _byte_energy(self) -> str:
         return f"{self.home}_energy"
+
+    def _greatest_rates(
+        self, precision: Precision, e: Mapping[str, float]
+    ) -> Iterator[Rates]:
+        """Half as many MACs as operations, and the bandwidth."""
+        del e
+        yield {f"mac_energy.{precision.name}": self.data.peak[precision] / OPS_PER_MAC}
+        yield {self._byte_energy: self._bandwidth}
 
     def require(self, case: Case) -> None:
         """Refuse what is no totals at a precision that the machine has.

@@ -10,8 +10,7 @@ outside from smooth closed forms of their capacities (`traffic`).
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
@@ -29,12 +28,14 @@ from joulecheck.reference.layered import (
     Coefficients,
     LayeredModel,
     Prices,
+    Rates,
+    dearest,
 )
+from joulecheck.reference.machine_file import Engine
 from joulecheck.reference.stalls import once, stalled
 from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import (
-    PRECISIONS,
     Floats,
     OperatorColumns,
     tensor_bytes,
@@ -56,6 +57,16 @@ class Engines(NamedTuple):
     """MACs a clock of one unit."""
     units: Floats
     """How many units have it."""
+
+    @property
+    def macs(self) -> Floats:
+        """Of one step."""
+        return self.rows * self.columns * self.depth
+
+    @property
+    def step(self) -> Floats:
+        """Cycles of one step of a unit."""
+        return self.macs / self.rate
 
 
 class Tiling(NamedTuple):
@@ -82,8 +93,7 @@ def cut(ops: OperatorColumns, engines: Engines) -> Tiling:
     down, across = np.ceil(ops.m / engines.rows), np.ceil(ops.n / engines.columns)
     steps = np.ceil(ops.k / engines.depth)
     grains = ops.instances * down * across
-    step = engines.rows * engines.columns * engines.depth / engines.rate
-    cycles = np.ceil(grains / engines.units) * steps * step
+    cycles = np.ceil(grains / engines.units) * steps * engines.step
     return Tiling(*(x * is_gemm for x in (down, across, steps, grains, cycles)))
 
 
@@ -161,6 +171,18 @@ def levels(
     return found[::-1]
 
 
+class Layout(NamedTuple):
+    """Operators on the tiles of their engines."""
+
+    engines: Engines
+    moved: Tensors
+    tiling: Tiling
+    seconds: Floats
+    """(ops,) of the tiles and, after them, of the operations that are no MACs."""
+    crossing: list[Floats]
+    """Bytes across each level, each (ops,), from near to far."""
+
+
 class Work(NamedTuple):
     """What a batch asks of a machine, operator by operator."""
 
@@ -212,24 +234,10 @@ class SpatialModel(LayeredModel):
     def _priced(self, counts: Mapping[str, Floats], price: Prices) -> Floats | float:
         """Joule of all events at these prices, on a path of its own."""
 
-    @abstractmethod
-    def _power(self, precision: Precision, e: Mapping[str, float]) -> Iterable[float]:
-        """Watt of each event at its greatest rate, without arithmetic and static power.
-
-        Args:
-            precision: of the work.
-            e: the values of the coefficients.
-        """
-
-    def power_bound(self, precision: Precision) -> float:
-        """Watt if everything that can happen at once happens at its greatest rate.
-
-        A unit spends a slot on a MAC or on another operation, never on both.
-        """
-        e = {name: row.value for name, row in self.data.coefficients.items()}
-        dearest = max(e[f"{stem}.{precision.name}"] for stem in BY_PRECISION)
+    def _arithmetic(self, precision: Precision, e: Mapping[str, float]) -> Rates:
+        """A unit spends a slot on a MAC or on another operation, never on both."""
         slots = self.data.peak[precision] / OPS_PER_MAC
-        return e["static_power"] + slots * dearest + sum(self._power(precision, e))
+        return dearest(e, *({f"{stem}.{precision.name}": slots} for stem in BY_PRECISION))
 
     @property
     def latency_composition(self) -> Composition:
@@ -270,26 +278,6 @@ class SpatialModel(LayeredModel):
             found[term] = found.get(term, np.zeros(1)) + count * price(name)
         return found
 
-    @cached_property
-    def _engine_tables(self) -> list[Floats]:
-        """By rank (the first engine of each precision, the second, ...): its fields.
-
-        Each is (5, precisions); a precision with fewer engines repeats its last.
-        """
-        found: list[Floats] = []
-        seen: Counter[Precision] = Counter()
-        for engine in self.data.engines:
-            rank, column = seen[engine.precision], PRECISIONS.index(engine.precision)
-            if rank == len(found):
-                blank = np.full((len(Engines._fields), len(PRECISIONS)), np.nan)
-                found.append(found[-1].copy() if found else blank)
-            tile = (engine.rows, engine.columns, engine.depth)
-            units = engine.units or self.data.units
-            for table in found[rank:]:
-                table[:, column] = (*tile, engine.macs_per_clock, units)
-            seen[engine.precision] += 1
-        return found
-
     def _engines(self, cases: Cases) -> list[Engines]:
         """The engines of each operator, by rank."""
         per_operator = cases.operators.per_operator
@@ -297,6 +285,25 @@ class SpatialModel(LayeredModel):
             Engines(*map(per_operator, table[:, cases.precision]))
             for table in self._engine_tables
         ]
+
+    def _laid_out(self, cases: Cases, *memories: str) -> Layout:
+        """Operators on the only engine of their precision, behind these memories."""
+        ops = cases.operators
+        (engines,), moved = self._engines(cases), tensors(cases)
+        tiling = cut(ops, engines)
+        innermost = sum(streamed(moved, tiling), start=np.zeros(len(ops)))
+        crossing = levels(innermost, ops, moved, self._capacity(*memories))
+        cycles = tiling.cycles + self._slots(ops, engines)
+        return Layout(engines, moved, tiling, cycles / self.data.clock, crossing)
+
+    def _engine(self, precision: Precision) -> Engine:
+        """The only engine of a precision."""
+        (engine,) = (x for x in self.data.engines if x.precision is precision)
+        return engine
+
+    def _passing(self, crossing: Mapping[str, Floats]) -> dict[str, Floats]:
+        """Seconds that bytes take across each memory."""
+        return {name: count / self._bandwidth(name) for name, count in crossing.items()}
 
     def _slots(self, ops: OperatorColumns, engines: Engines) -> Floats:
         """Cycles of the operations that are no MACs: each takes the slot of one."""

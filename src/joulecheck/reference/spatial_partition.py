@@ -20,7 +20,7 @@ from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.machine import Memory
 from joulecheck.quantities import OPS_PER_MAC
-from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Prices
+from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Prices, Rates
 from joulecheck.reference.spatial import (
     SpatialModel,
     Tensors,
@@ -49,7 +49,7 @@ class SpatialPartitionEnergyModel(SpatialModel):
     Latency: see `SpatialModel`; barriers come before an operator.
     """
 
-    layers: ClassVar = {
+    term_layers: ClassVar = {
         "alu": Layer.ALU,
         "engine": Layer.REGISTER,
         "barrier": Layer.REGISTER,
@@ -116,9 +116,7 @@ class SpatialPartitionEnergyModel(SpatialModel):
         cycles = tiling.cycles + self._slots(ops, engines)
         busy = {
             "engine": cycles / self.data.clock,
-            "local": local / self._bandwidth("local"),
-            "mesh": events["hop_energy"] / self._bandwidth("mesh"),
-            **{home: crossing / self._bandwidth(home) for home, crossing in far.items()},
+            **self._passing({"local": local, "mesh": events["hop_energy"], **far}),
         }
         return Work(events, busy, {"barrier": contexts * self._barrier_time})
 
@@ -186,14 +184,18 @@ class SpatialPartitionEnergyModel(SpatialModel):
             + counts["static_power"] * price("static_power")
         )
 
-    def _power(self, precision: Precision, e: Mapping[str, float]) -> Iterator[float]:
+    def _greatest_rates(
+        self, precision: Precision, e: Mapping[str, float]
+    ) -> Iterator[Rates]:
+        yield self._arithmetic(precision, e)
         partial = float(PARTIAL_SUM_BYTES[PRECISIONS.index(precision)])
         depth = max(x.depth for x in self.data.engines if x.precision is precision)
         sums = self.data.peak[precision] / OPS_PER_MAC / depth
-        yield sums * partial * e["accumulation_energy"]
-        yield self._bandwidth("local") * (e["local_energy"] + e["latch_energy"])
-        yield self._bandwidth("mesh") * (e["hop_energy"] + e["crossing_energy"])
-        yield self.data.units / self._barrier_time * e["barrier_energy"]
+        yield {"accumulation_energy": sums * partial}
+        local, mesh = self._bandwidth("local"), self._bandwidth("mesh")
+        yield {"local_energy": local, "latch_energy": local}
+        yield {"hop_energy": mesh, "crossing_energy": mesh}
+        yield {"barrier_energy": self.data.units / self._barrier_time}
         for home in HOMES:
             if home in self.data.memories:
-                yield self._bandwidth(home) * e[f"{home}_energy"]
+                yield {f"{home}_energy": self._bandwidth(home)}

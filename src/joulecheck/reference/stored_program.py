@@ -16,7 +16,7 @@ by at most one instruction a strip.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar, Final, NamedTuple
@@ -35,10 +35,13 @@ from joulecheck.reference.layered import (
     PARTIAL_SUM_BYTES,
     Coefficients,
     LayeredModel,
+    Rates,
+    dearest,
 )
 from joulecheck.reference.stalls import once, stalled
 from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
-from joulecheck.workload.columns import PRECISIONS, Floats, tensor_bytes
+from joulecheck.workload import Precision
+from joulecheck.workload.columns import Floats, tensor_bytes
 
 LEVELS: Final = ("l1", "l2", "l3", "dram")
 """All that a machine may have, from the core outwards: the first and the last always.
@@ -48,6 +51,10 @@ The traffic of a level crosses from it towards the core.
 
 REGISTER_OPERANDS: Final = 3
 """Vector registers that a multiply-accumulate reads; it writes one."""
+
+
+PIPELINE: Final = ("fetch_energy", "decode_energy", "dispatch_energy")
+"""What every instruction pays."""
 
 
 class Events(NamedTuple):
@@ -81,7 +88,7 @@ class StoredProgramEnergyModel(LayeredModel):
     and the time of each memory level: all of them overlap perfectly.
     """
 
-    layers: ClassVar = {
+    term_layers: ClassVar = {
         "alu": Layer.ALU,
         "pipeline": Layer.REGISTER,
         "register": Layer.REGISTER,
@@ -127,7 +134,7 @@ class StoredProgramEnergyModel(LayeredModel):
 
     def _passed(self, name: str, memory: Memory) -> Memory:
         """Every core has its own L1 and L2."""
-        private = self.layers[name] is Layer.SCRATCHPAD
+        private = self.term_layers[name] is Layer.SCRATCHPAD
         carried = super()._passed(name, memory)
         return attrs.evolve(carried, copies=self.data.units if private else 1)
 
@@ -135,32 +142,6 @@ class StoredProgramEnergyModel(LayeredModel):
     def levels(self) -> tuple[str, ...]:
         """The memories of this machine, from the core outwards."""
         return tuple(level for level in LEVELS if level in self.data.memories)
-
-    @cached_property
-    def _engines(self) -> list[Mapping[str, Floats]]:
-        """By rank (the first engine of each precision, the second, ...): their fields.
-
-        Each field is (precisions,); a precision with fewer engines repeats its last.
-        """
-        fields = ("rows", "columns", "depth", "macs_per_clock")
-        by_precision = {
-            p: [e for e in self.data.engines if e.precision is p] for p in self.precisions
-        }
-        ranks = range(max(map(len, by_precision.values())))
-        return [
-            {
-                field: np.array(
-                    [
-                        getattr(by_precision[p][min(rank, len(by_precision[p]) - 1)], field)
-                        if p in by_precision
-                        else np.nan
-                        for p in PRECISIONS
-                    ]
-                )
-                for field in fields
-            }
-            for rank in ranks
-        ]
 
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""
@@ -229,6 +210,32 @@ class StoredProgramEnergyModel(LayeredModel):
         }
         return found, subtotals
 
+    def _greatest_rates(
+        self, precision: Precision, e: Mapping[str, float]
+    ) -> Iterator[Rates]:
+        """Vectors of results or MACs, loads and stores, and all memories."""
+        geometry, cores = self.data.geometry, self.data.units * self.data.clock
+        lanes = geometry["simd_bytes"] * BITS_PER_BYTE / precision.bits
+        vectors = geometry["vector_ports"] * cores
+        uses = [{f"op_energy.{precision.name}": vectors * lanes} | self._issued(vectors)]
+        for engine in self.data.engines:
+            if engine.precision is precision:
+                macs = engine.macs_per_clock * cores
+                strips = macs / (engine.columns * engine.depth)
+                uses.append({f"mac_energy.{precision.name}": macs} | self._issued(strips))
+        yield dearest(e, *uses)
+        yield dict.fromkeys(PIPELINE, self._bandwidth("l1") / geometry["simd_bytes"])
+        yield {f"{level}_energy": self._bandwidth(level) for level in self.levels}
+
+    def _issued(self, vectors: float) -> dict[str, float]:
+        """Rates of what so many vector instructions a second cost beside arithmetic."""
+        written = vectors * self.data.geometry["simd_bytes"]
+        registers = {
+            "register_read_energy": REGISTER_OPERANDS * written,
+            "register_write_energy": written,
+        }
+        return dict.fromkeys(PIPELINE, vectors) | registers
+
     def _execute(self, cases: Cases) -> tuple[Events, Times, Floats]:
         ops = cases.operators
         bits = ops.per_operator(cases.bits)
@@ -274,11 +281,8 @@ class StoredProgramEnergyModel(LayeredModel):
         """Instructions, strips and cycles of the GEMMs of each operator."""
         ops = cases.operators
         found: list[tuple[Floats, Floats, Floats]] = []
-        for engine in self._engines:
-            rows, columns, depth, rate = (
-                ops.per_operator(engine[field][cases.precision])
-                for field in ("rows", "columns", "depth", "macs_per_clock")
-            )
+        for table in self._engine_tables:
+            rows, columns, depth, rate, _ = map(ops.per_operator, table[:, cases.precision])
             across, steps = np.ceil(ops.n / columns), np.ceil(ops.k / depth)
             tiles = ops.instances * np.ceil(ops.m / rows) * across * steps
             grains = ops.instances * ops.m * across

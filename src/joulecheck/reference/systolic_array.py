@@ -9,7 +9,7 @@ what of them exceeds it is fetched again for every block of rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import ClassVar, Final, NamedTuple
 
 import attrs
@@ -21,16 +21,24 @@ from joulecheck.composition import Each, Max, Sum
 from joulecheck.estimate import Estimate
 from joulecheck.machine import Memory
 from joulecheck.model import UNSCALED, Scales
-from joulecheck.quantities import BITS_PER_BYTE
+from joulecheck.quantities import BITS_PER_BYTE, OPS_PER_MAC
 from joulecheck.reference.layered import (
     PARTIAL_SUM_BYTES,
     Coefficients,
     LayeredModel,
     Prices,
+    Rates,
+    dearest,
 )
 from joulecheck.reference.stalls import once, stalled
 from joulecheck.reference.traffic import Operands, spilled
-from joulecheck.workload.columns import Floats, OperatorColumns, tensor_bytes
+from joulecheck.workload import Precision
+from joulecheck.workload.columns import (
+    PRECISIONS,
+    Floats,
+    OperatorColumns,
+    tensor_bytes,
+)
 
 OPERANDS: Final = ("input", "weight", "output")
 
@@ -115,7 +123,7 @@ class SystolicArrayEnergyModel(LayeredModel):
     all of them overlap perfectly.
     """
 
-    layers: ClassVar = {
+    term_layers: ClassVar = {
         "alu": Layer.ALU,
         "control": Layer.REGISTER,
         "array": Layer.REGISTER,
@@ -247,8 +255,7 @@ class SystolicArrayEnergyModel(LayeredModel):
         """Seconds of each case by term, up to each layer, and in all."""
         ops = cases.operators
         peak = self.peak[cases.precision]
-        full_rate = 2 * self.data.units * self.data.geometry["array_side"] ** 2
-        passes = full_rate * self.data.clock / ops.per_operator(peak)
+        passes = self._array_rate / ops.per_operator(peak)
         busy = {
             "array": tiles.cycles * passes / self.data.clock,
             "vector": ops.other_ops / self.data.geometry["vector_ops_per_clock"]
@@ -305,6 +312,44 @@ class SystolicArrayEnergyModel(LayeredModel):
             name: np.asarray(sum(events.far[o] for o in OPERANDS if homes[o] == name))
             for name in sorted(set(homes.values()))
         }
+
+    @property
+    def _array_rate(self) -> float:
+        """Operations a second of all arrays with one MAC a clock and element."""
+        elements = self.data.units * self.data.geometry["array_side"] ** 2
+        return OPS_PER_MAC * elements * self.data.clock
+
+    def _greatest_rates(
+        self, precision: Precision, e: Mapping[str, float]
+    ) -> Iterator[Rates]:
+        """The arrays with their edges or the vector unit, and all memories."""
+        geometry, width = self.data.geometry, precision.bits / BITS_PER_BYTE
+        partial = float(PARTIAL_SUM_BYTES[PRECISIONS.index(precision)])
+        peak, side = self.data.peak[precision], geometry["array_side"]
+        macs = peak / OPS_PER_MAC
+        rate = max(1.0, peak / self._array_rate)  # MACs a clock and element
+        edge = self.data.units * side * self.data.clock * rate  # elements that enter
+        results = geometry["vector_ops_per_clock"] * self.data.clock
+        arrays = {
+            f"mac_energy.{precision.name}": macs,
+            "forwarding_energy": macs * (width + partial),
+            "weight_shift_energy": edge * width,
+            "instruction_energy": edge / side**2,
+            "accumulator_read_energy": edge * partial,
+            "accumulator_write_energy": edge * partial,
+            "buffer_read_energy": edge * width,
+            "buffer_write_energy": edge * width,
+        }
+        vector = {
+            f"op_energy.{precision.name}": results,
+            "buffer_read_energy": 2 * results * width,
+            "buffer_write_energy": results * width,
+        }
+        yield dearest(e, arrays, vector)
+        outside = {name: self._bandwidth(name) for name in set(self.homes.values())}
+        passing = sum(outside.values()) * geometry["stages_activations"]
+        yield {"staging_energy": edge * width + passing}
+        yield {f"{name}_energy": bandwidth for name, bandwidth in outside.items()}
 
     def _bandwidth(self, name: str) -> float:
         bandwidth = self.data.memories[name].bandwidth

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from joulecheck.case import AnyCase, Case, PrecisionPair, ScaledCase, WorkloadPair
 from joulecheck.corpus import Finding
-from joulecheck.counterexample import Counterexample, Minimality, Numbers
+from joulecheck.counterexample import Blame, Counterexample, Minimality, Numbers
 from joulecheck.errors import UnknownName
 from joulecheck.property import Property, property_named
 from joulecheck.quantities import engineering
@@ -133,8 +134,58 @@ def counterexample_lines(found: Counterexample) -> list[Line]:
         ("", proven[found.minimality]),
         *number_lines(found.numbers),
         ("margin", f"{found.margin:.4g} (below 0 violates the rule; relative)"),
+        *_blame_lines(found.blame),
+        *_contrast_lines(found),
         ("replay", replay_command(found)),
     ]
+
+
+def _blame_lines(blame: Blame | None) -> Iterator[Line]:
+    """The best repair, and the terms and coefficients that move the margin."""
+    if blame is None:
+        return
+    label = "blame"
+    for repair in blame.repairs[:1]:
+        share = f"{repair.repaired:.0%} of the failing cases seen"
+        broken = f", breaks {repair.broken:.0%} of the passing" if repair.broken else ""
+        yield label, f"{repair.change}: repairs {share}{broken}"
+        label = ""
+    for kind, moved in (("terms", blame.terms), ("coefficients", blame.coefficients)):
+        if moved:
+            each = ", ".join(f"{name} {slope:+.2g}" for name, slope in moved.items())
+            yield label, f"{kind} that move the margin: {each}"
+            label = ""
+
+
+def _contrast_lines(found: Counterexample) -> Iterator[Line]:
+    """The nearest case that holds, and how each term of it differs."""
+    if found.contrast is None:
+        return
+    label = "holds"
+    for _, text in case_lines(found.contrast.case):
+        yield label, text
+        label = ""
+    ratios = _ratios(found.numbers[-1], found.contrast.numbers[-1])
+    if ratios:
+        most = max(ratios, key=lambda name: abs(math.log(ratios[name])))
+        each = (f"{n} {r:.3g}x{' <-' if n == most else ''}" for n, r in ratios.items())
+        yield "", f"failing over holding: {' | '.join(each)}"
+
+
+def _ratios(failing: Numbers, holding: Numbers) -> dict[str, float]:
+    """Each number of the one answer over that of the other, where both are positive."""
+    pairs = {
+        "energy": (failing.energy, holding.energy),
+        "latency": (failing.latency, holding.latency),
+    }
+    for field in ("energy_terms", "latency_terms"):
+        ours, theirs = getattr(failing, field), getattr(holding, field)
+        pairs |= {name: (ours[name], theirs[name]) for name in ours if name in theirs}
+    return {
+        name: one / other
+        for name, (one, other) in pairs.items()
+        if one is not None and other is not None and one > 0 and other > 0
+    }
 
 
 def _rule_lines(law: Property) -> list[Line]:
