@@ -13,7 +13,7 @@ from joulecheck.coefficient import Layer
 from joulecheck.composition import composed
 from joulecheck.estimate import total
 from joulecheck.model import Subject
-from joulecheck.reference import ENERGY_MODELS, MACHINES, load_model
+from joulecheck.reference import MACHINES, build_model, load_model
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.reference.roofline import ROOFLINES
 from joulecheck.reference.stalls import once, stalled
@@ -188,9 +188,7 @@ def with_room(model: LayeredModel, factor: float) -> LayeredModel:
     ]
     near = memories[last[-1]]
     memories[last[-1]] = attrs.evolve(near, capacity=int(near.capacity * factor))
-    return ENERGY_MODELS[model.data.architecture](
-        attrs.evolve(model.data, memories=memories)
-    )
+    return build_model(attrs.evolve(model.data, memories=memories))
 
 
 class TestSimilarity:

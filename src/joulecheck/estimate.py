@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -114,3 +114,19 @@ class Answers:
 def total(terms: Mapping[Any, Floats], size: int) -> Floats:
     """The sum of the terms of each of `size` cases."""
     return sum(terms.values(), start=np.zeros(size))
+
+
+def including(subtotals: Mapping[str, Sequence[str]], part: str) -> frozenset[str]:
+    """The sub-totals that count a term or another sub-total, directly or through others.
+
+    Args:
+        subtotals: the parts of each.
+        part: what they count.
+    """
+    found: frozenset[str] = frozenset()
+    while True:
+        counted = {part, *found}
+        more = frozenset(name for name, parts in subtotals.items() if counted & {*parts})
+        if more == found:
+            return found
+        found = more

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import takewhile
 from typing import Final
 
 import attrs
@@ -12,10 +11,10 @@ from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Layer
 from joulecheck.estimate import Estimate, total
 from joulecheck.faults.planted import (
-    Arrays,
     Fault,
     FaultyModel,
     RaisingModel,
+    dearer,
     sound,
     times,
 )
@@ -24,21 +23,6 @@ from joulecheck.quantities import BITS_PER_BYTE
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import PRECISIONS, Floats
-
-
-def dearer(found: Arrays, term: str, more: Floats, layer: Layer) -> Arrays:
-    """The answer with so much more energy in one term, which lies in a layer."""
-    inside = set(takewhile(lambda other: other is not layer, Layer))
-    through = {
-        reached: energy if reached in inside else energy + more
-        for reached, energy in found.through.items()
-    }
-    return attrs.evolve(
-        found,
-        energy=found.energy + more,
-        energy_terms={**found.energy_terms, term: found.energy_terms[term] + more},
-        through=through,
-    )
 
 
 def _free_memories(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
@@ -53,7 +37,7 @@ def _free_memories(model: LayeredModel, cases: Cases, scales: Scales) -> Estimat
 def _half_price_macs(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     found = sound(model, cases, scales)
     alu = found.energy_terms["alu"]
-    return dearer(found, "alu", np.where(cases.macs > 0, -alu / 2, 0.0), Layer.ALU)
+    return dearer(model, found, "alu", np.where(cases.macs > 0, -alu / 2, 0.0))
 
 
 def _unwritten_results(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
@@ -73,7 +57,7 @@ def _near_elements(model: LayeredModel, cases: Cases, scales: Scales) -> Estimat
 
 def _static_milliwatts(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     found = sound(model, cases, scales)
-    return dearer(found, "static", 999 * found.energy_terms["static"], Layer.STATIC)
+    return dearer(model, found, "static", 999 * found.energy_terms["static"])
 
 
 def _picojoules(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
@@ -143,7 +127,7 @@ def _one_op_energy(model: LayeredModel, cases: Cases, scales: Scales) -> Estimat
     found = sound(model, cases, scales)
     macs = [c.value for n, c in model.coefficients.items() if n.startswith("mac_energy")]
     alu = max(macs) * (cases.macs + cases.ops)
-    return dearer(found, "alu", alu - found.energy_terms["alu"], Layer.ALU)
+    return dearer(model, found, "alu", alu - found.energy_terms["alu"])
 
 
 def _width_upside_down(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:

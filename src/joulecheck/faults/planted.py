@@ -7,6 +7,7 @@ path is a batch of one, unless the fault is about the difference between the two
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import takewhile
 from typing import Any, Final
 
 import attrs
@@ -16,7 +17,7 @@ from numpy.typing import ArrayLike
 from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Layer
 from joulecheck.errors import NotOffered
-from joulecheck.estimate import Estimate, total
+from joulecheck.estimate import Estimate, including, total
 from joulecheck.model import UNSCALED, Scale, Scales, Subject
 from joulecheck.reference.layered import LayeredModel, batch_of_one
 from joulecheck.workload import Precision
@@ -142,6 +143,19 @@ def sound(model: LayeredModel, cases: Cases, scales: Scales) -> Arrays:
     return Arrays.of(model.estimate_batch(cases, scales))
 
 
+def dearer(model: LayeredModel, found: Arrays, term: str, more: Floats) -> Arrays:
+    """The answer with so much more energy in one term, wherever it counts."""
+    inside = set(takewhile(lambda layer: layer is not model.layers[term], Layer))
+    sums = including(model.subtotals, term)
+    return attrs.evolve(
+        found,
+        energy=found.energy + more,
+        energy_terms={**found.energy_terms, term: found.energy_terms[term] + more},
+        through={x: e if x in inside else e + more for x, e in found.through.items()},
+        subtotals={n: e + more if n in sums else e for n, e in found.subtotals.items()},
+    )
+
+
 def _dropped_term(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     found = sound(model, cases, scales)
     return attrs.evolve(found, energy=found.energy - found.energy_terms["static"])
@@ -240,13 +254,7 @@ def _leaking_coefficient(model: LayeredModel, cases: Cases, scales: Scales) -> E
 
 
 def _hidden_constant(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    found = sound(model, cases, scales)
-    hidden = 1e-12 * cases.ops
-    terms = {**found.energy_terms, "alu": found.energy_terms["alu"] + hidden}
-    through = {layer: energy + hidden for layer, energy in found.through.items()}
-    return attrs.evolve(
-        found, energy=found.energy + hidden, energy_terms=terms, through=through
-    )
+    return dearer(model, sound(model, cases, scales), "alu", 1e-12 * cases.ops)
 
 
 def _compute_time(model: LayeredModel, found: Arrays) -> Floats:
@@ -267,19 +275,11 @@ def _compute_only(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate
 
 
 def _unpaid_inputs(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    found = sound(model, cases, scales)
     memories = model.machine.memories
     home = next(name for name, memory in memories.items() if "input" in memory.homes)
     price = model.coefficients[f"{home}_energy"].value * scales.get(f"{home}_energy", 1.0)
     unpaid = cases.traffic.input * price
-    through = {
-        layer: energy - unpaid if layer in {Layer.DRAM, Layer.STATIC} else energy
-        for layer, energy in found.through.items()
-    }
-    terms = {**found.energy_terms, home: found.energy_terms[home] - unpaid}
-    return attrs.evolve(
-        found, energy=found.energy - unpaid, energy_terms=terms, through=through
-    )
+    return dearer(model, sound(model, cases, scales), home, -unpaid)
 
 
 def _inverted_utilisation(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
