@@ -8,6 +8,7 @@ import pytest
 from joulecheck import Each, Max, Sum
 from joulecheck.composition import Composition, composed, goes_by_operator
 from joulecheck.errors import InvalidModel
+from joulecheck.estimate import including
 
 TERMS = {
     "launch": np.array([1.0, 1.0]),
@@ -73,3 +74,22 @@ class TestDeclaration:
         assert Sum("a", Max("b", "c")) == Sum("a", Max("b", "c"))
         assert Sum("a") != Max("a")
         assert len({Sum("a"), Sum("a"), Max("a")}) == 2
+
+
+class TestIncluding:
+    """Which sub-totals a term counts in."""
+
+    SUMS = {"chip": ["alu", "l1"], "all": ["chip", "dram"], "far": ["dram"], "x": ["x"]}  # noqa: RUF012 - never changed
+
+    @pytest.mark.parametrize(
+        ("part", "expected"),
+        [
+            ("alu", {"chip", "all"}),
+            ("dram", {"all", "far"}),
+            ("chip", {"all"}),
+            ("static", set()),
+            ("x", {"x"}),
+        ],
+    )
+    def test_follows_sub_totals_of_sub_totals(self, part: str, expected: set[str]) -> None:
+        assert including(self.SUMS, part) == expected
