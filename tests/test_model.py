@@ -11,7 +11,8 @@ from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Coefficient, Layer
 from joulecheck.errors import InvalidModel, UnknownName, Unsupported
 from joulecheck.estimate import Estimate, total
-from joulecheck.machine import Machine, Memory
+from joulecheck.knob import Knob, KnobKind
+from joulecheck.machine import Machine, Memory, Resources
 from joulecheck.model import (
     UNSCALED,
     Exemption,
@@ -230,7 +231,13 @@ class TestOffers:
                 name="full",
                 peak={Precision.FP32: 1e12},
                 memories={"dram": Memory(1e11, homes=frozenset({"input"}))},
+                resources=Resources(shape={}, rates={}, capacities={}, delays={}),
             )
+            knobs: ClassVar = {"clock": Knob(KnobKind.RATE)}
+
+            def derive(self, factors: Mapping[str, float]) -> Batched:
+                del factors
+                return Batched()
 
             def estimate(self, case: Case, scale: Scale = UNSCALED) -> Estimate:
                 del case, scale
@@ -246,7 +253,10 @@ class TestOffers:
                     traffic={"dram": 1.0},
                 )
 
-        assert Subject.of(Full).offers == set(Offer)
+        alone = Subject.of(Full)
+
+        assert alone.offers == set(Offer) - {Offer.PEERS}
+        assert alone.beside({"other": lambda: alone}).offers == set(Offer)
 
     def test_sub_totals_and_traffic_are_those_that_are_declared(self) -> None:
         class Loose(Plain):
@@ -556,4 +566,4 @@ class TestDelegation:
 
         subject = Subject.of(Delegating(inner.model))
 
-        assert subject.offers == inner.offers
+        assert subject.offers == inner.offers - {Offer.PEERS}

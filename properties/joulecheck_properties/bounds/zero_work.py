@@ -13,7 +13,7 @@ from joulecheck.property import Planted, Property
 from joulecheck.space import CaseSpace
 from joulecheck.workload import Elementwise, Function
 from joulecheck.workload.columns import Bools, Floats
-from joulecheck_properties.offered import offered_numbers
+from joulecheck_properties.answered import offered_numbers
 from joulecheck_strategies import work_without_macs
 
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
 from joulecheck.case import Case, Cases
-from joulecheck.estimate import Answers
-from joulecheck.model import Offer, Subject
+from joulecheck.model import Subject
 from joulecheck.property import Planted, Property
 from joulecheck.space import CaseSpace
 from joulecheck.workload import Gemm
-from joulecheck.workload.columns import Bools, Floats
-from joulecheck_properties.offered import offered_numbers
+from joulecheck.workload.columns import Floats
+from joulecheck_properties.answered import answered
 from joulecheck_strategies import workloads
 
 
@@ -60,21 +57,4 @@ class ValidInputGetsNumbers(Property):
 
     def margin(self, model: Subject, cases: Cases) -> Floats:
         """1 where all is well, -1 where the model raised or a number is not finite."""
-        answers = model.ask(cases)
-        good = _finite(answers, model.offers)
-        good[list(answers.errors)] = False
-        return np.where(answers.unsupported, np.nan, np.where(good, 1.0, -1.0))
-
-
-def _finite(answers: Answers, offers: frozenset[Offer]) -> Bools:
-    quantities = offered_numbers(answers, offers)
-    optional = (
-        answers.through,
-        answers.latency_through,
-        answers.subtotals,
-        answers.traffic,
-    )
-    bounded = [~np.isinf(number) for numbers in optional for number in numbers.values()]
-    finite = [np.ones(len(answers), dtype=bool), *map(np.isfinite, quantities), *bounded]
-    found: Bools = np.logical_and.reduce(finite)
-    return found
+        return answered(model, cases)

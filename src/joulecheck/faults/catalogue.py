@@ -7,12 +7,25 @@ from typing import Final
 
 from joulecheck.errors import UnknownName, did_you_mean
 from joulecheck.faults.bounds import BOUNDS_FAULTS
+from joulecheck.faults.coefficients import COEFFICIENT_FAULTS
+from joulecheck.faults.machines import MACHINE_FAULTS
 from joulecheck.faults.planted import FAULTS as PLANTED
 from joulecheck.faults.planted import Fault
+from joulecheck.faults.rates import RATE_FAULTS
+from joulecheck.faults.state import STATE_FAULTS
 
 FAULTS: Final[Mapping[str, Fault]] = {
     **PLANTED,
-    **{fault.name: fault for fault in BOUNDS_FAULTS},
+    **{
+        fault.name: fault
+        for fault in (
+            *BOUNDS_FAULTS,
+            *COEFFICIENT_FAULTS,
+            *MACHINE_FAULTS,
+            *RATE_FAULTS,
+            *STATE_FAULTS,
+        )
+    },
 }
 """Every named fault, by name."""
 

@@ -152,6 +152,7 @@ class DataParallelEnergyModel(LayeredModel):
         "dram_energy": frozenset({"dram"}),
         "static_power": frozenset({"static"}),
     }
+    saves: ClassVar = {"l2": frozenset({"coalescing", "coherence", "dram"})}
 
     def _passed(self, name: str, memory: Memory) -> Memory:
         """Every SM has its own shared memory."""
