@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -13,6 +13,16 @@ from joulecheck.coefficient import Layer
 from joulecheck.workload.columns import Bools, Floats, Ints
 
 _NOTHING: Mapping[Any, Any] = {}
+
+MAPPINGS: Final = (
+    "energy_terms",
+    "latency_terms",
+    "through",
+    "latency_through",
+    "subtotals",
+    "traffic",
+)
+"""The fields of an estimate that hold numbers by name."""
 
 
 @attrs.frozen(kw_only=True)
@@ -98,12 +108,7 @@ class Answers:
             energy=self.energy[index : index + 1],
             latency=self.latency[index : index + 1],
             utilisation=self.utilisation[index : index + 1],
-            energy_terms=pick(self.energy_terms),
-            latency_terms=pick(self.latency_terms),
-            through=pick(self.through),
-            latency_through=pick(self.latency_through),
-            subtotals=pick(self.subtotals),
-            traffic=pick(self.traffic),
+            **{field: pick(getattr(self, field)) for field in MAPPINGS},
             scope=self.scope,
             unsupported=self.unsupported[index : index + 1],
             errors={0: self.errors[index]} if index in self.errors else {},

@@ -22,7 +22,7 @@ from joulecheck.case import Case, Cases, Derivation, DerivedCase, DerivedCases, 
 from joulecheck.coefficient import Coefficient, Layer
 from joulecheck.composition import Composition, Each, Max, Sum
 from joulecheck.errors import InvalidModel, UnknownName, Unsupported, did_you_mean
-from joulecheck.estimate import Answers, Estimate, gathered
+from joulecheck.estimate import MAPPINGS, Answers, Estimate, gathered
 from joulecheck.knob import Knob, KnobKind
 from joulecheck.machine import Machine
 from joulecheck.space import Bounds
@@ -566,17 +566,6 @@ def _first_answer(model: Model, case: Case) -> Estimate:
     return answer
 
 
-_MAPPINGS: Final = (
-    "energy_terms",
-    "latency_terms",
-    "through",
-    "latency_through",
-    "subtotals",
-    "traffic",
-)
-"""The fields of an estimate that hold numbers by name."""
-
-
 def _check_estimate(name: str, estimate: object) -> None:
     if not isinstance(estimate, Estimate):
         msg = (
@@ -586,7 +575,7 @@ def _check_estimate(name: str, estimate: object) -> None:
         raise InvalidModel(msg)
     for field in ("energy", "latency", "utilisation"):
         _check_number(name, field, getattr(estimate, field))
-    for field in _MAPPINGS:
+    for field in MAPPINGS:
         for term, value in _mapping(name, field, getattr(estimate, field)).items():
             _check_number(name, f"{field}[{term!r}]", value)
 

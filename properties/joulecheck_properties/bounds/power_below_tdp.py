@@ -38,7 +38,7 @@ class PowerBelowTdp(Property):
         all greatest rates times their energies add up to no more.
 
     Planted bug:
-        static-milliwatts: the static power in watt is read as milliwatt.
+        milliwatts: the static power in watt is read as milliwatt.
 
     Shrinks to:
         The GEMM of one MAC.
@@ -48,7 +48,7 @@ class PowerBelowTdp(Property):
     name: ClassVar = "power-below-tdp"
     needs: ClassVar = frozenset({Offer.ENERGY, Offer.LATENCY})
     planted: ClassVar = Planted(
-        fault="static-milliwatts",
+        fault="milliwatts",
         model="reference:Intel-i7-12700K",
         shrinks_to=Case(Gemm(m=1, n=1, k=1)),
     )

@@ -15,7 +15,7 @@ import numpy as np
 
 from joulecheck.case import AnyCase, Cases
 from joulecheck.coefficient import Layer
-from joulecheck.estimate import Answers, including, total
+from joulecheck.estimate import MAPPINGS, Answers, including, total
 from joulecheck.model import UNSCALED, Scales, Subject
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import PRECISIONS, Floats
@@ -234,10 +234,7 @@ class AtPrecision(Edit):
                 return np.where(here, new, old)
             return {n: np.where(here, v, old.get(n, v)) for n, v in new.items()}
 
-        fields = (
-            "energy", "latency", "utilisation", "energy_terms", "latency_terms", "through",
-            "latency_through", "subtotals", "traffic",
-        )  # fmt: skip
+        fields = ("energy", "latency", "utilisation", *MAPPINGS)
         return _changed(found, {field: chosen(field) for field in fields})
 
 

@@ -55,11 +55,6 @@ def _near_elements(model: LayeredModel, cases: Cases, scales: Scales) -> Estimat
     return attrs.evolve(found, traffic={**found.traffic, near: elements})
 
 
-def _static_milliwatts(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    found = sound(model, cases, scales)
-    return dearer(model, found, "static", 999 * found.energy_terms["static"])
-
-
 def _picojoules(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     found = sound(model, cases, scales)
     faulty = times(found, np.full(len(cases), 1e12))
@@ -170,11 +165,6 @@ BOUNDS_FAULTS: Final = (
         "near-elements",
         "the traffic of the memory next to the arithmetic is in elements",
         _near_elements,
-    ),
-    Fault(
-        "static-milliwatts",
-        "static power in watt is taken for milliwatt",
-        _static_milliwatts,
     ),
     Fault("picojoules", "energies are in picojoule", _picojoules),
     Fault(
