@@ -238,7 +238,14 @@ class TestBothPaths:
         cases = sampled(reference, 100)
         together, apart = reference.ask(cases), reference.one_by_one.ask(cases)
         fields = ("energy", "latency", "utilisation")
-        terms = ("energy_terms", "latency_terms", "through")
+        terms = (
+            "energy_terms",
+            "latency_terms",
+            "through",
+            "latency_through",
+            "subtotals",
+            "traffic",
+        )
 
         assert apart.errors == {}
         for field in fields:

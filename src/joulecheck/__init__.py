@@ -18,6 +18,7 @@ from joulecheck.case import (
     WorkloadPair,
 )
 from joulecheck.coefficient import Coefficient, Layer, Provenance, check_scale
+from joulecheck.composition import Each, Max, Sum
 from joulecheck.errors import InvalidScale, InvalidWorkload, JoulecheckError, Unsupported
 from joulecheck.estimate import Estimate
 from joulecheck.knob import Knob, KnobKind
@@ -44,6 +45,7 @@ __all__ = [
     "Conv2d",
     "Derivation",
     "DerivedCase",
+    "Each",
     "Elementwise",
     "EquivalentPair",
     "Estimate",
@@ -57,6 +59,7 @@ __all__ = [
     "KnobKind",
     "Layer",
     "Machine",
+    "Max",
     "Memory",
     "Model",
     "Node",
@@ -71,6 +74,7 @@ __all__ = [
     "Resources",
     "ScaledCase",
     "Subgraph",
+    "Sum",
     "Totals",
     "Unsupported",
     "Violated",

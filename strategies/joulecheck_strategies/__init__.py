@@ -5,19 +5,16 @@ from joulecheck_strategies.apart import (
     OperatorsAloneSpace,
     SideBySideSpace,
 )
-from joulecheck_strategies.batch_splitting import (
-    BatchSplitSpace,
-)
-from joulecheck_strategies.derivations import (
-    DerivationSpace,
-    nearby_machines,
-)
+from joulecheck_strategies.batch_splitting import BatchSplitSpace
+from joulecheck_strategies.derivations import DerivationSpace, nearby_machines
 from joulecheck_strategies.for_model import (
+    ORDERED_PAIRS,
     batch_splits,
     coefficients,
     derivations,
     dimension_splits,
     energy_coefficients,
+    foreign_precisions,
     groups_alone,
     growths,
     huge_workloads,
@@ -32,37 +29,21 @@ from joulecheck_strategies.for_model import (
     respellings,
     sequences,
     side_by_side,
+    single_operators,
+    totals_growths,
     transpositions,
     uniform_scales,
+    work_without_macs,
     workloads,
 )
-from joulecheck_strategies.growth import (
-    GrowthSpace,
-)
-from joulecheck_strategies.listed import (
-    ListedSpace,
-)
-from joulecheck_strategies.peers import (
-    PeerSpace,
-)
-from joulecheck_strategies.perturbations import (
-    PerturbationSpace,
-    UniformScaleSpace,
-)
-from joulecheck_strategies.precision_pairs import (
-    PrecisionPairSpace,
-)
-from joulecheck_strategies.regular import (
-    Range,
-    RegularSpace,
-    Sizes,
-)
-from joulecheck_strategies.reordering import (
-    ReorderedSpace,
-)
-from joulecheck_strategies.repetition import (
-    RepetitionSpace,
-)
+from joulecheck_strategies.growth import GrowthSpace
+from joulecheck_strategies.listed import ListedSpace
+from joulecheck_strategies.peers import PeerSpace
+from joulecheck_strategies.perturbations import PerturbationSpace, UniformScaleSpace
+from joulecheck_strategies.precision_pairs import PrecisionPairSpace
+from joulecheck_strategies.regular import Range, RegularSpace, Sizes
+from joulecheck_strategies.reordering import ReorderedSpace
+from joulecheck_strategies.repetition import RepetitionSpace
 from joulecheck_strategies.respelling import (
     BatchAsRows,
     DepthwiseAsGroups,
@@ -72,21 +53,13 @@ from joulecheck_strategies.respelling import (
     TransposedGemm,
     TransposedImage,
 )
-from joulecheck_strategies.sequences import (
-    SequenceSpace,
-)
-from joulecheck_strategies.splitting import (
-    SplitSpace,
-    Way,
-)
-from joulecheck_strategies.totals import (
-    TotalsSpace,
-)
-from joulecheck_strategies.workload_space import (
-    WorkloadSpace,
-)
+from joulecheck_strategies.sequences import SequenceSpace
+from joulecheck_strategies.splitting import SplitSpace, Way
+from joulecheck_strategies.totals import TotalsGrowthSpace, TotalsSpace
+from joulecheck_strategies.workload_space import WorkloadSpace
 
 __all__ = [
+    "ORDERED_PAIRS",
     "BatchAsRows",
     "BatchSplitSpace",
     "DepthwiseAsGroups",
@@ -109,6 +82,7 @@ __all__ = [
     "Sizes",
     "Spelling",
     "SplitSpace",
+    "TotalsGrowthSpace",
     "TotalsSpace",
     "TransposedGemm",
     "TransposedImage",
@@ -120,6 +94,7 @@ __all__ = [
     "derivations",
     "dimension_splits",
     "energy_coefficients",
+    "foreign_precisions",
     "groups_alone",
     "growths",
     "huge_workloads",
@@ -135,7 +110,10 @@ __all__ = [
     "respellings",
     "sequences",
     "side_by_side",
+    "single_operators",
+    "totals_growths",
     "transpositions",
     "uniform_scales",
+    "work_without_macs",
     "workloads",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from joulecheck.errors import UnknownName, did_you_mean
+from joulecheck.faults.bounds import BOUNDS_FAULTS
 from joulecheck.faults.coefficients import COEFFICIENT_FAULTS
 from joulecheck.faults.machines import MACHINE_FAULTS
 from joulecheck.faults.parts import PART_FAULTS
@@ -19,6 +20,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
     **{
         fault.name: fault
         for fault in (
+            *BOUNDS_FAULTS,
             *COEFFICIENT_FAULTS,
             *MACHINE_FAULTS,
             *PART_FAULTS,

@@ -10,7 +10,7 @@ import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.estimate import Estimate
-from joulecheck.faults.planted import Arrays, Fault, times
+from joulecheck.faults.planted import Arrays, Fault, sound, times
 from joulecheck.model import Scales
 from joulecheck.quantities import BITS_PER_BYTE, pJ
 from joulecheck.reference.layered import LayeredModel
@@ -30,10 +30,6 @@ def _dearer(found: Arrays, byte: Floats) -> Estimate:
     return attrs.evolve(found, energy=found.energy + byte * pJ)
 
 
-def _sound(model: LayeredModel, cases: Cases, scales: Scales) -> Arrays:
-    return Arrays.of(model.estimate_batch(cases, scales))
-
-
 def _bytes(cases: Cases, elements: Floats) -> Floats:
     """(cases,) of elements that each operator counts, (ops,)."""
     return cases.operators.per_case(elements) * cases.bits / BITS_PER_BYTE
@@ -49,7 +45,7 @@ def _operators(cases: Cases, kind: type[Kind]) -> Iterator[tuple[int, list[Kind]
 
 
 def _launch_per_edge(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    found, operators = _sound(model, cases, scales), cases.operators
+    found, operators = sound(model, cases, scales), cases.operators
     edges = operators.per_case(operators.internal_inputs + operators.weight_is_internal)
     waiting = LAUNCHES_OF_AN_EDGE * model.data.launch * edges
     return attrs.evolve(found, latency=found.latency + waiting)
@@ -67,7 +63,7 @@ def _lost_outputs(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate
 def _copied_patches(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     ops = cases.operators
     patches = ops.instances * ops.m * ops.k * (ops.kind == CONV2D)
-    return _dearer(_sound(model, cases, scales), _bytes(cases, patches))
+    return _dearer(sound(model, cases, scales), _bytes(cases, patches))
 
 
 def _dense_groups(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
@@ -75,7 +71,7 @@ def _dense_groups(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate
     groups = np.where(ops.kind == CONV2D, ops.instances, 1.0)
     macs = ops.per_case(np.maximum(ops.macs, 1))
     dense = ops.per_case(np.maximum(ops.macs, 1) * groups)
-    return times(_sound(model, cases, scales), dense / macs)
+    return times(sound(model, cases, scales), dense / macs)
 
 
 def _depthwise_once(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
@@ -83,31 +79,31 @@ def _depthwise_once(model: LayeredModel, cases: Cases, scales: Scales) -> Estima
     for index, convs in _operators(cases, Conv2d):
         depthwise = [conv.groups for conv in convs if conv.groups == conv.c]
         counted[index] = 1 / max(depthwise, default=1)
-    return times(_sound(model, cases, scales), counted)
+    return times(sound(model, cases, scales), counted)
 
 
 def _batched_weights(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     again = np.zeros(len(cases))
     for index, gemms in _operators(cases, Gemm):
         again[index] = sum((gemm.batch - 1) * gemm.weight_elements for gemm in gemms)
-    found = _sound(model, cases, scales)
+    found = sound(model, cases, scales)
     return _dearer(found, again * cases.bits / BITS_PER_BYTE)
 
 
 def _squared_rows(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     rows = cases.operators.per_case(cases.operators.m)
-    return times(_sound(model, cases, scales), rows)
+    return times(sound(model, cases, scales), rows)
 
 
 def _strided_weights(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     byte = _bytes(cases, cases.operators.weight_elements)
-    return _dearer(_sound(model, cases, scales), byte)
+    return _dearer(sound(model, cases, scales), byte)
 
 
 def _second_pass(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     deep = (cases.operators.k > DEEP).astype(np.float64)
     passes = np.where(cases.operators.per_case(deep) > 0, 2.0, 1.0)
-    return times(_sound(model, cases, scales), passes)
+    return times(sound(model, cases, scales), passes)
 
 
 PART_FAULTS: Final = (

@@ -32,11 +32,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import ClassVar, Final, NamedTuple
 
+import attrs
 import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
+from joulecheck.composition import Each, Max, Sum
 from joulecheck.estimate import Estimate
+from joulecheck.machine import Memory
 from joulecheck.model import UNSCALED, Scales
 from joulecheck.quantities import BITS_PER_BYTE
 from joulecheck.reference.layered import (
@@ -48,6 +51,7 @@ from joulecheck.reference.layered import (
     widths_of,
 )
 from joulecheck.reference.machine_file import Engine, Tile
+from joulecheck.reference.stalls import stalled
 from joulecheck.reference.traffic import Operands, smooth_traffic, spills
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import PRECISIONS, Floats, Ints, tensor_bytes
@@ -120,6 +124,20 @@ class DataParallelEnergyModel(LayeredModel):
         "dram": Layer.DRAM,
         "static": Layer.STATIC,
     }
+    latency_layers: ClassVar = {
+        "compute": Layer.ALU,
+        "launch": Layer.REGISTER,
+        "shared": Layer.SCRATCHPAD,
+        "l2": Layer.ON_CHIP,
+        "dram": Layer.DRAM,
+    }
+    latency_composition = Each(Sum("launch", Max("compute", *LEVELS)))
+    subtotals: ClassVar = {
+        "all_compute": ("alu",),
+        "all_movement": ("register", *LEVELS),
+        "all_control": ("issue", "control", "coalescing", "coherence"),
+        "dynamic": ("all_compute", "all_movement", "all_control"),
+    }
     moves: ClassVar = {
         "mac_energy": frozenset({"alu"}),
         "op_energy": frozenset({"alu"}),
@@ -137,11 +155,16 @@ class DataParallelEnergyModel(LayeredModel):
     }
     saves: ClassVar = {"l2": frozenset({"coalescing", "coherence", "dram"})}
 
+    def _passed(self, name: str, memory: Memory) -> Memory:
+        """Every SM has its own shared memory."""
+        copies = self.data.units if name == "shared" else 1
+        return attrs.evolve(super()._passed(name, memory), copies=copies)
+
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""
         e = Coefficients(self.coefficients, scales)
-        events, latency_terms, latency = self._execute(cases)
-        through = self._through(cases, events, latency, e)
+        events, latency_terms, latency, latency_through = self._execute(cases)
+        through, subtotals = self._through(cases, events, latency, e)
         return Estimate(
             energy=through[Layer.STATIC],
             latency=latency,
@@ -149,12 +172,15 @@ class DataParallelEnergyModel(LayeredModel):
             energy_terms=_energy_terms(cases, events, latency, e),
             latency_terms=latency_terms,
             through=through,
+            latency_through=latency_through,
+            subtotals=subtotals,
+            traffic={level: getattr(events, level) for level in LEVELS},
         )
 
     def _through(
         self, cases: Cases, events: Events, latency: Floats, e: Coefficients
-    ) -> dict[Layer, Floats]:
-        """Joule up to and with each layer, by the journey of each byte.
+    ) -> tuple[dict[Layer, Floats], dict[str, Floats]]:
+        """Joule up to and with each layer, and sub-totals, by the journey of each byte.
 
         Not a sum of the terms. Inside the SM every warp instruction pays its issue and
         the registers that a mean instruction touches. Outside, let Q_s >= Q_2 >= Q_d be
@@ -167,7 +193,8 @@ class DataParallelEnergyModel(LayeredModel):
             sum of journeys = Q_s e_s + (Q_2 / r) e_req + Q_2 e_2 + (Q_2 / c) e_coh
                               + Q_d e_d.
         """
-        alu, core = _inside(cases, events, e)
+        alu, issue, registers = _inside(cases, events, e)
+        core = alu + (issue + registers)
         per_request = 1 / self.data.geometry["request_bytes"]
         per_sector = 1 / self.data.geometry["sector_bytes"]
         near = e["shared_energy"]
@@ -185,10 +212,23 @@ class DataParallelEnergyModel(LayeredModel):
                 served * price for served, price in zip(home, journeys, strict=True)
             )
         found[Layer.STATIC] = found[Layer.DRAM] + e["static_power"] * latency
-        return found
+        looked_up = (
+            per_request * e["coalescing_energy"] + per_sector * e["coherence_energy"]
+        )
+        carried = near + e["l2_energy"]
+        moved = zip(home, (near, carried, carried + e["dram_energy"]), strict=True)
+        subtotals = {
+            "all_compute": alu,
+            "all_movement": registers + sum(served * price for served, price in moved),
+            "all_control": issue + (home[1] + home[2]) * looked_up,
+            "dynamic": found[Layer.DRAM],
+        }
+        return found, subtotals
 
-    def _execute(self, cases: Cases) -> tuple[Events, dict[str, Floats], Floats]:
-        """Events, seconds by term and in all, of each case."""
+    def _execute(
+        self, cases: Cases
+    ) -> tuple[Events, dict[str, Floats], Floats, dict[Layer, Floats]]:
+        """Events, seconds by term, in all and up to each layer, of each case."""
         ops = cases.operators
         kernels = Kernels(self, cases)
         events = kernels.events()
@@ -200,6 +240,7 @@ class DataParallelEnergyModel(LayeredModel):
             Events(*map(ops.per_case, events)),
             terms,
             ops.per_case(longest + launch),
+            stalled(ops, self.latency_layers, busy, {"launch": launch}),
         )
 
     def _greatest_rates(
@@ -501,15 +542,15 @@ def _energy_terms(
     }
 
 
-def _inside(cases: Cases, events: Events, e: Coefficients) -> tuple[Floats, Floats]:
-    """Joule of the arithmetic, and of all that happens in the SMs without memories."""
+def _inside(cases: Cases, events: Events, e: Coefficients) -> tuple[Floats, Floats, Floats]:
+    """Joule of the arithmetic, of the warps' instructions and of the registers."""
     mac, op = (e.by_precision(f"{x}_energy", cases.precision) for x in ("mac", "op"))
     ops = np.maximum(events.macs + events.other_ops, 1)
     share = events.macs / ops
     alu = ops * (share * mac + (1 - share) * op)
     warps = np.maximum(events.instructions, np.finfo(np.float64).tiny)
-    mean = e["issue_energy"] + events.register_reads / warps * e["register_read_energy"]
-    mean = mean + events.register_writes / warps * e["register_write_energy"]
-    mean = mean + events.barriers / warps * e["barrier_energy"]
+    mean = e["issue_energy"] + events.barriers / warps * e["barrier_energy"]
     mean = mean + events.branches / warps * e["divergence_energy"]
-    return alu, alu + events.instructions * mean
+    operand = events.register_reads / warps * e["register_read_energy"]
+    operand = operand + events.register_writes / warps * e["register_write_energy"]
+    return alu, events.instructions * mean, events.instructions * operand
