@@ -18,6 +18,8 @@ from joulecheck.case import (
     DerivedCase,
     DerivedCases,
     InvalidCase,
+    PeerCase,
+    PeerCases,
     PrecisionPair,
     PrecisionPairs,
     ScaledCase,
@@ -45,8 +47,10 @@ from joulecheck.workload.columns import PRECISIONS
 from joulecheck_strategies import (
     DerivationSpace,
     GrowthSpace,
+    PeerSpace,
     PerturbationSpace,
     PrecisionPairSpace,
+    RegularSpace,
     TotalsSpace,
     UniformScaleSpace,
     WorkloadSpace,
@@ -67,6 +71,8 @@ SPACES: dict[str, st.SearchStrategy[Any]] = {
     "uniform scale": UniformScaleSpace(WORKLOADS, COEFFICIENTS).strategy(),
     "precision pair": PrecisionPairSpace(WORKLOADS, PAIRS).strategy(),
     "derivation": DerivationSpace(WORKLOADS, DERIVATIONS).strategy(),
+    "regular": RegularSpace().strategy(),
+    "peers": PeerSpace(WORKLOADS, (("a:b", Precision.INT8),)).strategy(),
 }
 
 SMALL = Case(Gemm(m=2, n=3, k=5), Precision.FP16)
@@ -89,12 +95,13 @@ EACH_KIND: dict[str, AnyCase] = {
     "scaled": ScaledCase(SMALL, {"mac_energy": 1 + 1e-6, "dram_energy": 0.9}),
     "growth": WorkloadPair(SMALL, LARGE, "0.m"),
     "precision": PrecisionPair(Case(SMALL.workload, Precision.FP8_E4M3), SMALL),
+    "derived": DerivedCase(SMALL, DERIVATIONS[1]),
     "coefficient": CoefficientCase("dram_energy", 512),
     "sequence": CaseSequence([SMALL, LARGE, SMALL]),
     "misspelt": InvalidCase(SMALL, Wrong.UNKNOWN_COEFFICIENT, "dram_energy"),
     "no number": InvalidCase(SMALL, Wrong.NAN_FACTOR, "dram_energy"),
     "other workload": InvalidCase(Case(Totals(2, 3)), Wrong.OTHER_WORKLOAD),
-    "derived": DerivedCase(SMALL, DERIVATIONS[1]),
+    "peer": PeerCase(SMALL, "family:other"),
 }
 
 each_kind = pytest.mark.parametrize("case", EACH_KIND.values(), ids=EACH_KIND)
@@ -195,10 +202,11 @@ class TestQuestions:
             ("scaled", ["nominal", "scaled"]),
             ("growth", ["smaller", "larger"]),
             ("precision", ["narrower", "wider"]),
+            ("derived", ["nominal", "derived"]),
             ("coefficient", []),
             ("sequence", ["case 1", "case 2", "case 3"]),
             ("misspelt", ["invalid"]),
-            ("derived", ["nominal", "derived"]),
+            ("peer", ["model", "peer"]),
         ],
     )
     def test_each_kind_names_their_roles(self, kind: str, roles: list[str]) -> None:
@@ -218,6 +226,12 @@ class TestQuestions:
         assert np.isnan(no_number.questions[0].scale["dram_energy"])
         assert EACH_KIND["other workload"].questions[0].scale == {}
 
+    def test_only_the_peers_is_put_to_a_peer(self) -> None:
+        asked = {kind: [q.peer for q in case.questions] for kind, case in EACH_KIND.items()}
+
+        assert asked.pop("peer") == ["", "family:other"]
+        assert {name for names in asked.values() for name in names} == {""}
+
 
 class TestBatchOfOne:
     """A single case is a batch of one."""
@@ -230,13 +244,14 @@ class TestBatchOfOne:
         assert batch[0] == case
 
     def test_has_the_kind_of_the_case(self) -> None:
-        kinds = ("gemm", "scaled", "growth", "precision", "derived")
+        assert type(batch_of(EACH_KIND["derived"])) is DerivedCases
+        kinds = ("gemm", "scaled", "growth", "precision", "coefficient", "sequence")
         found = [type(batch_of(EACH_KIND[kind])) for kind in kinds]
 
-        expected = [Cases, ScaledCases, WorkloadPairs, PrecisionPairs, DerivedCases]
+        expected = [Cases, ScaledCases, WorkloadPairs, PrecisionPairs, Singles, Singles]
         assert found == expected
-        for kind in ("coefficient", "sequence", "misspelt"):
-            assert type(batch_of(EACH_KIND[kind])) is Singles
+        assert type(batch_of(EACH_KIND["misspelt"])) is Singles
+        assert type(batch_of(EACH_KIND["peer"])) is PeerCases
 
 
 class TestCases:
@@ -292,3 +307,28 @@ class TestScaledCases:
 
         assert found == {"a": [2.0, 1.0], "b": [1.0, 0.5]}
         assert [batch[0], batch[1]] == cases
+
+
+class TestPeerCases:
+    """A batch that is put to several peers."""
+
+    CASES = (PeerCase(SMALL, "a"), PeerCase(LARGE, "b"), PeerCase(LARGE, "a"))
+
+    def test_groups_the_cases_by_peer(self) -> None:
+        batch = PeerCases.of(self.CASES)
+        found = {peer: (rows.tolist(), list(cases)) for peer, rows, cases in batch.groups}
+
+        assert found == {"a": ([0, 2], [SMALL, LARGE]), "b": ([1], [LARGE])}
+
+    def test_keeps_their_order(self) -> None:
+        batch = PeerCases.of(self.CASES)
+
+        assert len(batch) == 3
+        assert [batch[index] for index in range(3)] == list(self.CASES)
+
+    def test_puts_judgements_back_in_order(self) -> None:
+        batch = PeerCases.of(self.CASES)
+
+        found = batch.judged(lambda peer, cases: cases.ops + (0 if peer == "a" else 0.5))
+
+        assert found.tolist() == [SMALL.ops, LARGE.ops + 0.5, LARGE.ops]

@@ -29,6 +29,7 @@ FOLDERS = {
     "MON": "monotonicity",
     "ORD": "order",
     "PRC": "precision",
+    "RNK": "ranking",
     "ROB": "robustness",
     "SCL": "scaling",
     "SEN": "sensitivity",

@@ -32,8 +32,25 @@ from joulecheck_properties.monotonicity.nothing_negative import NothingNegative
 from joulecheck_properties.order.derived_dominating_machine_never_slower import (
     DerivedDominatingMachineNeverSlower,
 )
+from joulecheck_properties.order.later_generation_never_slower import (
+    LaterGenerationNeverSlower,
+)
+from joulecheck_properties.order.resource_inclusion_never_slower import (
+    ResourceInclusionNeverSlower,
+)
+from joulecheck_properties.order.strictly_faster_where_bound import (
+    StrictlyFasterWhereBound,
+)
 from joulecheck_properties.precision.int8_below_fp32 import Int8BelowFp32
 from joulecheck_properties.precision.narrower_costs_no_more import NarrowerCostsNoMore
+from joulecheck_properties.ranking.classes_rank_at_one_point import ClassesRankAtOnePoint
+from joulecheck_properties.ranking.classes_rank_in_one_technology import (
+    ClassesRankInOneTechnology,
+)
+from joulecheck_properties.ranking.known_disagreements_persist import (
+    KnownDisagreementsPersist,
+)
+from joulecheck_properties.ranking.larger_machine_is_faster import LargerMachineIsFaster
 from joulecheck_properties.robustness.huge_and_tiny_dimensions import HugeAndTinyDimensions
 from joulecheck_properties.robustness.invalid_input_raises_typed_error import (
     InvalidInputRaisesTypedError,
@@ -82,9 +99,16 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     EnergyGrowsWithWork(),  # MON002
     LatencyGrowsWithWork(),  # MON003
     EnergyGrowsWithRepetition(),  # MON004
+    ResourceInclusionNeverSlower(),  # ORD001
+    StrictlyFasterWhereBound(),  # ORD002
+    LaterGenerationNeverSlower(),  # ORD003
     DerivedDominatingMachineNeverSlower(),  # ORD004
     NarrowerCostsNoMore(),  # PRC001
     Int8BelowFp32(),  # PRC002
+    ClassesRankInOneTechnology(),  # RNK001
+    ClassesRankAtOnePoint(),  # RNK002
+    LargerMachineIsFaster(),  # RNK003
+    KnownDisagreementsPersist(),  # RNK004
     ValidInputGetsNumbers(),  # ROB001
     HugeAndTinyDimensions(),  # ROB002
     InvalidInputRaisesTypedError(),  # ROB003

@@ -9,6 +9,7 @@ from joulecheck.case import (
     Cases,
     Derivation,
     DerivedCase,
+    PeerCase,
     PrecisionPair,
     ScaledCase,
     WorkloadPair,
@@ -17,7 +18,7 @@ from joulecheck.coefficient import Coefficient, Layer, Provenance, check_scale
 from joulecheck.errors import InvalidScale, InvalidWorkload, JoulecheckError, Unsupported
 from joulecheck.estimate import Estimate
 from joulecheck.knob import Knob, KnobKind
-from joulecheck.machine import Machine, Memory
+from joulecheck.machine import Machine, Memory, Resources
 from joulecheck.model import Exemption, Model
 from joulecheck.property import Planted, Property, Violated
 from joulecheck.space import Bounds
@@ -55,11 +56,13 @@ __all__ = [
     "Memory",
     "Model",
     "Node",
+    "PeerCase",
     "Planted",
     "Precision",
     "PrecisionPair",
     "Property",
     "Provenance",
+    "Resources",
     "ScaledCase",
     "Subgraph",
     "Totals",

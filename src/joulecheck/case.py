@@ -1,8 +1,8 @@
 """Cases: the questions of a property, one at a time or as a batch of arrays.
 
 A plain `Case` is what a model is asked: a workload at a precision. The other kinds
-put two questions side by side, or one under perturbed coefficients or on a machine
-derived from the model's own.
+put two questions side by side, one under perturbed coefficients, one on a machine
+derived from the model's own, or one to two models.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import (
     Protocol,
     TypeVar,
     get_args,
-)
+)  # fmt: skip
 
 import attrs
 import numpy as np
@@ -52,6 +52,8 @@ class Question(NamedTuple):
     scale: Mapping[str, float]
     factors: Mapping[str, float] = _NONE
     """Of the knobs: which derived machine is asked."""
+    peer: str = ""
+    """The peer that it is put to; the model itself if empty."""
 
 
 def _check_workload(_: object, __: object, value: Workload) -> None:
@@ -266,12 +268,30 @@ class InvalidCase:
         return (Question("invalid", self.case, self.scale),)
 
 
+@attrs.frozen
+class PeerCase:
+    """A case that is put to the model and to one of its peers."""
+
+    case: Case
+    peer: str
+    """The name of the peer."""
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """The case to the model, then to the peer."""
+        return (
+            Question("model", self.case, {}),
+            Question("peer", self.case, {}, peer=self.peer),
+        )
+
+
 AnyCase = (
     Case
     | ScaledCase
     | WorkloadPair
     | PrecisionPair
     | DerivedCase
+    | PeerCase
     | CoefficientCase
     | CaseSequence
     | InvalidCase
@@ -485,34 +505,6 @@ class PrecisionPairs:
         return PrecisionPair(self.narrower[index], self.wider[index])
 
 
-Single = TypeVar("Single", CoefficientCase, CaseSequence, InvalidCase)
-
-
-@attrs.frozen(eq=False)
-class Singles(Generic[Single]):
-    """A batch of cases that are asked one by one: nothing of them is in arrays."""
-
-    size: int
-    item: Callable[[int], Single]
-
-    @classmethod
-    def of(cls, cases: Sequence[Single]) -> Singles[Single]:
-        """The batch of these cases."""
-        return cls(len(cases), cases.__getitem__)
-
-    def __len__(self) -> int:
-        """How many cases."""
-        return self.size
-
-    def __getitem__(self, index: int) -> Single:
-        """The case of a row."""
-        return self.item(index)
-
-    def __iter__(self) -> Iterator[Single]:
-        """Each case in order."""
-        return (self.item(index) for index in range(self.size))
-
-
 @attrs.frozen(eq=False)
 class DerivedCases:
     """A batch of cases, each on the machine of a model and on one of a few others."""
@@ -556,23 +548,103 @@ class DerivedCases:
         return found
 
 
+Single = TypeVar("Single", CoefficientCase, CaseSequence, InvalidCase)
+
+
+@attrs.frozen(eq=False)
+class Singles(Generic[Single]):
+    """A batch of cases that are asked one by one: nothing of them is in arrays."""
+
+    size: int
+    item: Callable[[int], Single]
+
+    @classmethod
+    def of(cls, cases: Sequence[Single]) -> Singles[Single]:
+        """The batch of these cases."""
+        return cls(len(cases), cases.__getitem__)
+
+    def __len__(self) -> int:
+        """How many cases."""
+        return self.size
+
+    def __getitem__(self, index: int) -> Single:
+        """The case of a row."""
+        return self.item(index)
+
+    def __iter__(self) -> Iterator[Single]:
+        """Each case in order."""
+        return (self.item(index) for index in range(self.size))
+
+
+class PeerGroup(NamedTuple):
+    """The cases of a batch that are put to one peer."""
+
+    peer: str
+    rows: Ints
+    """Where they stand in the batch."""
+    cases: Cases
+
+
+@attrs.frozen(eq=False)
+class PeerCases:
+    """A batch of cases, each put to the model and to a peer, grouped by peer."""
+
+    groups: tuple[PeerGroup, ...]
+    item: Callable[[int], PeerCase]
+
+    @classmethod
+    def of(cls, cases: Sequence[PeerCase]) -> PeerCases:
+        """The batch of these cases."""
+        rows: dict[str, list[int]] = {}
+        for row, case in enumerate(cases):
+            rows.setdefault(case.peer, []).append(row)
+        groups = (
+            PeerGroup(peer, np.array(some), Cases.of([cases[row].case for row in some]))
+            for peer, some in rows.items()
+        )
+        return cls(tuple(groups), cases.__getitem__)
+
+    def __len__(self) -> int:
+        """How many cases."""
+        return sum(len(group.rows) for group in self.groups)
+
+    def __getitem__(self, index: int) -> PeerCase:
+        """The case of a row."""
+        return self.item(index)
+
+    def judged(self, judge: Callable[[str, Cases], Floats]) -> Floats:
+        """(n,) what `judge` says of each peer's cases, in the order of the batch."""
+        found = np.empty(len(self))
+        for peer, rows, cases in self.groups:
+            found[rows] = judge(peer, cases)
+        return found
+
+
 AnyBatch = (
-    Cases | ScaledCases | WorkloadPairs | PrecisionPairs | DerivedCases | Singles[Any]
+    Cases
+    | ScaledCases
+    | WorkloadPairs
+    | PrecisionPairs
+    | DerivedCases
+    | PeerCases
+    | Singles[Any]
 )
+
+
+_BATCHES: Final[Mapping[type, Any]] = {
+    Case: Cases,
+    ScaledCase: ScaledCases,
+    WorkloadPair: WorkloadPairs,
+    PrecisionPair: PrecisionPairs,
+    DerivedCase: DerivedCases,
+    PeerCase: PeerCases,
+    CoefficientCase: Singles,
+    CaseSequence: Singles,
+    InvalidCase: Singles,
+}
 
 
 def batch_of(case: AnyCase) -> AnyBatch:
     """The batch of one that holds `case`."""
-    match case:
-        case Case():
-            return Cases.of([case])
-        case ScaledCase():
-            return ScaledCases.of([case])
-        case WorkloadPair():
-            return WorkloadPairs.of([case])
-        case PrecisionPair():
-            return PrecisionPairs.of([case])
-        case CoefficientCase() | CaseSequence() | InvalidCase():
-            return Singles.of([case])
-        case DerivedCase():
-            return DerivedCases.of([case])
+    found: AnyBatch = _BATCHES[type(case)].of([case])
+    return found

@@ -134,10 +134,10 @@ class Counterexample:
 
 def numbers_of(model: Subject, case: AnyCase) -> list[Numbers]:
     """What the model answers to each question of a case, on its scalar path."""
-    return [_ask(model, question) for question in case.questions]
+    return [_numbers(model, question) for question in case.questions]
 
 
-def _ask(model: Subject, question: Question) -> Numbers:
+def _numbers(model: Subject, question: Question) -> Numbers:
     answers = model.answer(question)
     totals = {
         "energy": float(answers.energy[0]),

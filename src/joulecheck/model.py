@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import fnmatch
 import numbers
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final, Never, Protocol, cast
 
@@ -112,6 +112,8 @@ class Offer(Enum):
     BANDWIDTH = "declare machine = Machine(name=..., memories={name: Memory(...)})"
     BATCH = "define estimate_batch(cases, scales)"
     KNOBS = "declare knobs = {name: Knob(...)} and define derive(factors)"
+    RESOURCES = "declare machine = Machine(name=..., resources=Resources(...))"
+    PEERS = "be one of several models, of a family or named together"
 
 
 SMALLEST: Final[dict[str, Workload]] = {
@@ -148,6 +150,8 @@ class Subject:
     """Whether another process finds the model by its name."""
     fault: str | None = None
     """The name of the fault that was planted in it, if any."""
+    peers: Mapping[str, Callable[[], Subject]] = attrs.field(factory=dict)
+    """Other models that it can be compared with, by name; built when called for."""
     scalar: bool = False
     """Whether `ask` must go through `estimate` even where there is a batch path."""
     heartbeat: Callable[[int], None] = attrs.field(default=lambda _: None)
@@ -235,10 +239,12 @@ class Subject:
         """The answer to one question of a case, on the scalar path; see `ask_derived`.
 
         Raises:
+            UnknownName: it is put to a peer that the model does not have.
             InvalidModel: the model does not derive what it declares.
         """
+        asked = self.peer(question.peer) if question.peer else self
         derivation = Derivation(question.factors, question.scale)
-        return self.one_by_one.ask_derived(
+        return asked.one_by_one.ask_derived(
             DerivedCases.of([DerivedCase(question.case, derivation)])
         )
 
@@ -297,6 +303,25 @@ class Subject:
     def knobs_of(self, *kinds: KnobKind) -> dict[str, Knob]:
         """The knobs of some kinds."""
         return {name: knob for name, knob in self.knobs.items() if knob.kind in kinds}
+
+    def beside(self, peers: Mapping[str, Callable[[], Subject]]) -> Subject:
+        """The same model, to be compared with these."""
+        offers = self.offers | {Offer.PEERS} if peers else self.offers - {Offer.PEERS}
+        return attrs.evolve(self, peers=peers, offers=offers)
+
+    def peer(self, name: str) -> Subject:
+        """One of its peers, asked through the same path.
+
+        Raises:
+            UnknownName: it has no such peer.
+        """
+        try:
+            load = self.peers[name]
+        except KeyError:
+            known = did_you_mean(name, self.peers)
+            msg = f"{self.name} has no peer called {name!r} to compare it with: {known}"
+            raise UnknownName(msg) from None
+        return attrs.evolve(load(), scalar=self.scalar, heartbeat=self.heartbeat)
 
     def _ask_each(self, cases: Cases, scales: Scales) -> Answers:
         estimates: list[Estimate] = []
@@ -470,6 +495,7 @@ def _offers(  # noqa: PLR0913 - one argument a declared attribute
         Offer.PEAK: bool(machine.peak),
         Offer.BANDWIDTH: any(m.bandwidth and m.homes for m in memories),
         Offer.BATCH: callable(getattr(model, "estimate_batch", None)),
+        Offer.RESOURCES: machine.resources is not None,
     }
     return frozenset(offer for offer, is_there in present.items() if is_there)
 
@@ -607,6 +633,47 @@ def family(prefix: str) -> Family:
     return cast("Family", _entries()[prefix].load())
 
 
+@cache
+def _known(prefix: str, name: str) -> bool:
+    """Whether a family has a model of that name; some build it to find out."""
+    return name in family(prefix)
+
+
+@attrs.frozen
+class Peers(Mapping[str, Callable[[], Subject]]):
+    """The other models of a registered family, by the names that a user writes.
+
+    It lists those that the family lists, and knows whatever the family knows.
+    """
+
+    prefix: str
+    own: str
+    """The name, within the family, of the model whose peers they are."""
+
+    def __getitem__(self, name: str) -> Callable[[], Subject]:
+        """What gives the peer of that name.
+
+        Raises:
+            KeyError: there is none.
+        """
+        prefix, _, rest = name.partition(":")
+        if prefix != self.prefix or rest == self.own or not _known(prefix, rest):
+            raise KeyError(name)
+        return partial(registered, prefix, rest)
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of those that the family lists, in its order."""
+        return (f"{self.prefix}:{n}" for n in family(self.prefix) if n != self.own)
+
+    def __len__(self) -> int:
+        """How many of them there are."""
+        return sum(1 for _ in self)
+
+
+_WILD: Final = frozenset("*?[")
+"""What makes a name a shell pattern."""
+
+
 def loadable(model: object, name: str) -> Subject:
     """A model that any process finds by `name`.
 
@@ -614,10 +681,6 @@ def loadable(model: object, name: str) -> Subject:
         InvalidModel: see `Subject.of`.
     """
     return attrs.evolve(Subject.of(model, name=name), loadable=True)
-
-
-_WILD: Final = frozenset("*?[")
-"""What makes a name a shell pattern."""
 
 
 @cache
@@ -633,7 +696,8 @@ def registered(prefix: str, name: str) -> Subject:
     except KeyError:
         msg = f"{prefix} has no model {name!r}: {did_you_mean(name, models)}"
         raise UnknownName(msg) from None
-    return loadable(factory(), f"{prefix}:{name}")
+    subject = loadable(factory(), f"{prefix}:{name}")
+    return subject.beside(Peers(prefix, name))
 
 
 def matching(prefix: str, pattern: str) -> list[Subject]:

@@ -8,8 +8,10 @@ from joulecheck_strategies.for_model import (
     growths,
     huge_workloads,
     invalid_questions,
+    peer_cases,
     perturbations,
     precision_pairs,
+    regular_peer_cases,
     repetitions,
     sequences,
     uniform_scales,
@@ -17,8 +19,10 @@ from joulecheck_strategies.for_model import (
 )
 from joulecheck_strategies.growth import GrowthSpace
 from joulecheck_strategies.listed import ListedSpace
+from joulecheck_strategies.peers import PeerSpace
 from joulecheck_strategies.perturbations import PerturbationSpace, UniformScaleSpace
 from joulecheck_strategies.precision_pairs import PrecisionPairSpace
+from joulecheck_strategies.regular import Range, RegularSpace, Sizes
 from joulecheck_strategies.repetition import RepetitionSpace
 from joulecheck_strategies.sequences import SequenceSpace
 from joulecheck_strategies.totals import TotalsSpace
@@ -28,10 +32,14 @@ __all__ = [
     "DerivationSpace",
     "GrowthSpace",
     "ListedSpace",
+    "PeerSpace",
     "PerturbationSpace",
     "PrecisionPairSpace",
+    "Range",
+    "RegularSpace",
     "RepetitionSpace",
     "SequenceSpace",
+    "Sizes",
     "TotalsSpace",
     "UniformScaleSpace",
     "WorkloadSpace",
@@ -42,8 +50,10 @@ __all__ = [
     "huge_workloads",
     "invalid_questions",
     "nearby_machines",
+    "peer_cases",
     "perturbations",
     "precision_pairs",
+    "regular_peer_cases",
     "repetitions",
     "sequences",
     "uniform_scales",

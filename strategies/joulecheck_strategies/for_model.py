@@ -19,12 +19,14 @@ from joulecheck_strategies.derivations import (
 )
 from joulecheck_strategies.growth import GrowthSpace
 from joulecheck_strategies.listed import ListedSpace
+from joulecheck_strategies.peers import PeerSpace
 from joulecheck_strategies.perturbations import (
     MAX_PERTURBED,
     PerturbationSpace,
     UniformScaleSpace,
 )
 from joulecheck_strategies.precision_pairs import PrecisionPairSpace
+from joulecheck_strategies.regular import FORMS, RegularSpace, Sizes
 from joulecheck_strategies.repetition import RepetitionSpace
 from joulecheck_strategies.sequences import SequenceSpace
 from joulecheck_strategies.totals import TotalsSpace
@@ -248,3 +250,55 @@ def precision_pairs(
         msg = f"the law compares no two of its precisions, {names}"
         raise NotOffered(msg)
     return PrecisionPairSpace(_graphs(model), supported)
+
+
+Pairs = Sequence[tuple[str, Precision]]
+"""Names of peers, each with a precision that both models have."""
+
+
+def peer_cases(model: Subject, pairs: Pairs) -> PeerSpace:
+    """Workloads that are put to the model and to a peer.
+
+    Raises:
+        NotOffered: the model answers for totals only.
+    """
+    return PeerSpace(_graphs(model), tuple(pairs))
+
+
+def regular_peer_cases(
+    model: Subject,
+    pairs: Pairs,
+    *,
+    forms: Sequence[str] = FORMS,
+    sizes: Sizes | None = None,
+) -> PeerSpace:
+    """Large regular workloads that are put to the model and to a peer.
+
+    Args:
+        model: whose operators and corners count.
+        pairs: the peers and precisions.
+        forms: of these, those whose operators the model answers for.
+        sizes: the ranges of all dimensions.
+
+    Raises:
+        NotOffered: the model answers for no workload of these forms.
+    """
+    answered = tuple(form for form in forms if _OPERATORS_OF[form] <= model.operators)
+    if not answered:
+        msg = f"it answers for {', '.join(sorted(model.operators))} only"
+        raise NotOffered(msg)
+    workloads = RegularSpace(
+        forms=answered,
+        precisions=model.precisions,
+        sizes=sizes or Sizes(),
+        constants=model.machine.constants,
+        quanta=model.machine.quanta,
+    )
+    return PeerSpace(workloads, tuple(pairs))
+
+
+_OPERATORS_OF: Final = {
+    "gemm": {"gemm"},
+    "convolution": {"conv2d"},
+    "attention": {"gemm", "elementwise", "subgraph"},
+}

@@ -261,12 +261,14 @@ def _silence(law: Property, subject: Subject, case: AnyCase) -> str:
 
 
 def _refusal(subject: Subject, question: Question) -> str:
+    asked = question.peer or subject.name
     answers = subject.answer(question)
     if answers.unsupported[0]:
-        what = "derived machine" if question.factors else question.role
-        return f"{subject.name} does not support the {what} any more"
+        derived = "derived machine" if question.factors else question.role
+        what = "case" if question.peer else derived
+        return f"{asked} does not support the {what} any more"
     error = answers.errors.get(0)
-    return f"{subject.name} raised {error}" if error else ""
+    return f"{asked} raised {error}" if error else ""
 
 
 _WORDS: Final = {

@@ -245,7 +245,8 @@ def _hidden_constant(model: LayeredModel, cases: Cases, scales: Scales) -> Estim
     )
 
 
-def _compute_time(model: LayeredModel, found: Arrays) -> Floats:
+def compute_time(model: LayeredModel, found: Arrays) -> Floats:
+    """(cases,) the longest time that is neither a memory's nor the launch."""
     others = {*model.machine.memories, "launch"}
     times = [time for name, time in found.latency_terms.items() if name not in others]
     longest: Floats = np.maximum.reduce(times)
@@ -254,12 +255,12 @@ def _compute_time(model: LayeredModel, found: Arrays) -> Floats:
 
 def _macs_as_ops(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     found = _sound(model, cases, scales)
-    return attrs.evolve(found, latency=_compute_time(model, found) / 2)
+    return attrs.evolve(found, latency=compute_time(model, found) / 2)
 
 
 def _compute_only(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     found = _sound(model, cases, scales)
-    return attrs.evolve(found, latency=_compute_time(model, found))
+    return attrs.evolve(found, latency=compute_time(model, found))
 
 
 def _unpaid_inputs(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
@@ -364,6 +365,8 @@ FAULTS: Final[Mapping[str, Fault]] = {
 def inject(subject: Subject, fault: Fault) -> Subject:
     """The same reference model with a fault in it, under the same name.
 
+    Its peers are sound.
+
     Raises:
         NotOffered: the model is no reference model.
     """
@@ -371,4 +374,5 @@ def inject(subject: Subject, fault: Fault) -> Subject:
         msg = f"{subject.name} is no reference model: faults can be injected in those only"
         raise NotOffered(msg)
     faulty = Subject.of(fault.plant(subject.model), name=subject.name)
-    return attrs.evolve(faulty, loadable=subject.loadable, fault=fault.name)
+    named = attrs.evolve(faulty, loadable=subject.loadable, fault=fault.name)
+    return named.beside(subject.peers)

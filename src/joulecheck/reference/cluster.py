@@ -29,7 +29,7 @@ from joulecheck.coefficient import Layer
 from joulecheck.errors import UnknownName
 from joulecheck.estimate import Estimate
 from joulecheck.knob import Knob, KnobKind
-from joulecheck.machine import Memory
+from joulecheck.machine import Machine, Memory
 from joulecheck.model import UNSCALED, Scales
 from joulecheck.reference.layered import Coefficients, LayeredModel, Rates
 from joulecheck.reference.machine_file import CoefficientRow, Link, MachineFile
@@ -87,6 +87,11 @@ class ClusterEnergyModel(LayeredModel):
             coefficients=coefficients,
             operating_points={},
         )
+
+    @cached_property
+    def machine(self) -> Machine:
+        """All chips as one, without resources: they do not tell what chips must send."""
+        return attrs.evolve(self.data.machine, resources=None, successor_of=())
 
     @cached_property
     def layers(self) -> dict[str, Layer]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import singledispatch
 from itertools import chain
 
 from joulecheck.case import (
@@ -11,9 +12,9 @@ from joulecheck.case import (
     Case,
     CaseSequence,
     CoefficientCase,
-    Derivation,
     DerivedCase,
     InvalidCase,
+    PeerCase,
     PrecisionPair,
     ScaledCase,
     WorkloadPair,
@@ -21,7 +22,7 @@ from joulecheck.case import (
 )
 from joulecheck.corpus import Finding
 from joulecheck.counterexample import Blame, Counterexample, Minimality, Numbers
-from joulecheck.errors import UnknownName
+from joulecheck.errors import HarnessError, UnknownName
 from joulecheck.property import Property, property_named
 from joulecheck.quantities import engineering
 from joulecheck.workload import (
@@ -38,38 +39,66 @@ Line = tuple[str, str]
 """A label and a text."""
 
 
+@singledispatch
 def case_lines(case: AnyCase) -> list[Line]:
     """A case of any kind, a line a question or a node."""
-    match case:
-        case Case():
-            lines = _workload_lines("minimal", case)
-        case ScaledCase():
-            factors = ", ".join(f"{n} x {f:.9g}" for n, f in _summary(case.scale).items())
-            lines = [*_workload_lines("minimal", case.case), ("scaled", factors)]
-        case WorkloadPair():
-            smaller = _workload_lines("smaller", case.smaller)
-            lines = [*smaller, *_workload_lines("larger", case.larger)]
-        case PrecisionPair():
-            wider = f"{case.narrower.precision.name} against {case.wider.precision.name}"
-            lines = [*_workload_lines("minimal", case.narrower), ("widths", wider)]
-        case DerivedCase():
-            machine = _machine_lines(case.derivation)
-            lines = [*_workload_lines("minimal", case.case), *machine]
-        case CoefficientCase():
-            effort = f"on the first {case.witnesses:,} cases of a fixed seed"
-            lines = [("minimal", f"coefficient {case.coefficient}"), ("tried", effort)]
-        case CaseSequence():
-            labels = ["minimal", *("then" for _ in case.cases[1:])]
-            lines = [*chain.from_iterable(map(_workload_lines, labels, case.cases))]
-        case InvalidCase():
-            lines = [*_workload_lines("minimal", case.case), ("invalid", _wrong(case))]
+    msg = f"a kind of case that has no words: {case!r}"
+    raise HarnessError(msg)
+
+
+@case_lines.register
+def _(case: Case) -> list[Line]:
+    return _workload_lines("minimal", case)
+
+
+@case_lines.register
+def _(case: ScaledCase) -> list[Line]:
+    factors = ", ".join(f"{n} x {f:.9g}" for n, f in _summary(case.scale).items())
+    return [*_workload_lines("minimal", case.case), ("scaled", factors)]
+
+
+@case_lines.register
+def _(case: WorkloadPair) -> list[Line]:
+    smaller = _workload_lines("smaller", case.smaller)
+    return [*smaller, *_workload_lines("larger", case.larger)]
+
+
+@case_lines.register
+def _(case: PrecisionPair) -> list[Line]:
+    wider = f"{case.narrower.precision.name} against {case.wider.precision.name}"
+    return [*_workload_lines("minimal", case.narrower), ("widths", wider)]
+
+
+@case_lines.register
+def _(case: DerivedCase) -> list[Line]:
+    lines = _workload_lines("minimal", case.case)
+    if case.derivation.factors:
+        lines.append(("machine", _together(case.derivation.factors)))
+    if case.derivation.scale:
+        lines.append(("scaled", _together(case.derivation.scale)))
     return lines
 
 
-def _machine_lines(derivation: Derivation) -> list[Line]:
-    """What differs on a derived machine."""
-    changed = {"machine": derivation.factors, "scaled": derivation.scale}
-    return [(label, _together(factors)) for label, factors in changed.items() if factors]
+@case_lines.register
+def _(case: CoefficientCase) -> list[Line]:
+    effort = f"on the first {case.witnesses:,} cases of a fixed seed"
+    return [("minimal", f"coefficient {case.coefficient}"), ("tried", effort)]
+
+
+@case_lines.register
+def _(case: CaseSequence) -> list[Line]:
+    labels = ["minimal", *("then" for _ in case.cases[1:])]
+    return [*chain.from_iterable(map(_workload_lines, labels, case.cases))]
+
+
+@case_lines.register
+def _(case: InvalidCase) -> list[Line]:
+    return [*_workload_lines("minimal", case.case), ("invalid", _wrong(case))]
+
+
+@case_lines.register
+def _(case: PeerCase) -> list[Line]:
+    return [*_workload_lines("minimal", case.case), ("peer", case.peer)]
 
 
 def _wrong(case: InvalidCase) -> str:
