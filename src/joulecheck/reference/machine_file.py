@@ -75,6 +75,22 @@ class CoefficientRow:
 
 
 @attrs.frozen(kw_only=True)
+class Link:
+    """How equal chips of a machine reach each other, in a ring."""
+
+    bandwidth: float
+    """Byte a second that a chip sends to the next one."""
+    latency: float
+    """Second that a step of a ring takes beside its bytes."""
+    chips: int
+    """How many it joins at most."""
+    energy: CoefficientRow
+    """Of a byte from one chip to the next, at both ends."""
+    sources: Mapping[str, str]
+    """Where the other figures come from, by figure."""
+
+
+@attrs.frozen(kw_only=True)
 class OperatingPoint:
     """Another clock and power at which a machine runs, and what changes with them.
 
@@ -122,6 +138,8 @@ class MachineFile:
     """Elementwise results a clock of one core, where the engines do not tell."""
     coefficients: Mapping[str, CoefficientRow]
     sources: Mapping[str, str]
+    link: Link | None = None
+    """Absent where the chips of a machine do not work together."""
     operating_points: Mapping[str, OperatingPoint] = attrs.field(factory=dict)
     """By name; the file itself states one point in full."""
 
