@@ -104,6 +104,7 @@ from joulecheck_properties.scaling.more_units_at_most_proportionally_faster impo
     MoreUnitsAtMostProportionallyFaster,
 )
 from joulecheck_properties.scaling.some_rates_scaled import SomeRatesScaled
+from joulecheck_properties.scaling.traffic_similarity import TrafficSimilarity
 from joulecheck_properties.sensitivity.affine_response import AffineResponse
 from joulecheck_properties.sensitivity.better_rate_never_slows import BetterRateNeverSlows
 from joulecheck_properties.sensitivity.cheaper_never_dearer import CheaperNeverDearer
@@ -193,6 +194,7 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     EnergyScalesWithCoefficients(),  # SCL001
     AllRatesScaled(),  # SCL002
     SomeRatesScaled(),  # SCL003
+    TrafficSimilarity(),  # SCL004
     ChangeOfUnits(),  # SCL005
     MoreUnitsAtMostProportionallyFaster(),  # SCL006
     OwnTermsInProportion(),  # SEN001

@@ -63,17 +63,16 @@ def reordered(answers: Answers, order: Sequence[int]) -> Answers:
     def picked(terms: dict[Any, Floats]) -> dict[Any, Floats]:
         return {name: values[rows] for name, values in terms.items()}
 
-    mappings: dict[str, Any] = {f: picked(getattr(answers, f)) for f in MAPPINGS}
-    return attrs.evolve(
-        answers,
-        energy=answers.energy[rows],
-        latency=answers.latency[rows],
-        utilisation=answers.utilisation[rows],
-        **mappings,
-        unsupported=answers.unsupported[rows],
-        errors={
+    changed: dict[str, Any] = {
+        "energy": answers.energy[rows],
+        "latency": answers.latency[rows],
+        "utilisation": answers.utilisation[rows],
+        **{field: picked(getattr(answers, field)) for field in MAPPINGS},
+        "unsupported": answers.unsupported[rows],
+        "errors": {
             place: answers.errors[row]
             for place, row in enumerate(rows)
             if row in answers.errors
         },
-    )
+    }
+    return attrs.evolve(answers, **changed)

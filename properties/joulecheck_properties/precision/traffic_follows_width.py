@@ -14,7 +14,7 @@ from joulecheck.model import Offer, Subject
 from joulecheck.property import Planted, Property
 from joulecheck.space import CaseSpace
 from joulecheck.workload import Gemm, Precision
-from joulecheck.workload.columns import GEMM, Bools, Floats, tensor_bytes
+from joulecheck.workload.columns import Bools, Floats, tensor_bytes
 from joulecheck_properties.margins import at_most, least
 from joulecheck_properties.prices import compulsory_bytes
 from joulecheck_strategies import precision_pairs
@@ -93,8 +93,7 @@ class TrafficFollowsWidth(Property):
 def _margins(
     model: Subject, cases: PrecisionPairs, narrower: Answers, wider: Answers
 ) -> Iterator[Floats]:
-    operators, large = cases.wider.operators, _large(cases.narrower)
-    a_gemm = operators.single & (operators.kind[operators.starts] == GEMM)
+    a_gemm, large = cases.wider.operators.gemm, _large(cases.narrower)
     ratio = cases.wider.bits / cases.narrower.bits
     for name, memory in model.machine.memories.items():
         if memory.homes and name in narrower.traffic and name in wider.traffic:

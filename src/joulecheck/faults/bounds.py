@@ -48,6 +48,15 @@ def _unwritten_results(model: LayeredModel, cases: Cases, scales: Scales) -> Est
     return attrs.evolve(found, traffic={**found.traffic, home: crossing})
 
 
+def _uncached(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+    found = sound(model, cases, scales)
+    memories = model.machine.memories.items()
+    home = next(name for name, memory in memories if "input" in memory.homes)
+    fetched = 2 * cases.macs * cases.bits / BITS_PER_BYTE
+    crossing = found.traffic[home] + fetched
+    return attrs.evolve(found, traffic={**found.traffic, home: crossing})
+
+
 def _near_elements(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     found = sound(model, cases, scales)
     near = next(iter(found.traffic))
@@ -160,6 +169,11 @@ BOUNDS_FAULTS: Final = (
         "unwritten-results",
         "the traffic of the edge of the chip leaves out what is written",
         _unwritten_results,
+    ),
+    Fault(
+        "uncached",
+        "each MAC fetches its operands from outside the chip as well",
+        _uncached,
     ),
     Fault(
         "near-elements",

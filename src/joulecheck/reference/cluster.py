@@ -118,6 +118,11 @@ class ClusterEnergyModel(LayeredModel):
         movement = (*self.chip.subtotals["all_movement"], "link")
         return {**self.chip.subtotals, "all_movement": movement}
 
+    @property
+    def smooth(self) -> frozenset[str]:  # type: ignore[override]  # as `layers`
+        """Those of the chip."""
+        return self.chip.smooth
+
     def _passed(self, name: str, memory: Memory) -> Memory:
         """The memories of all chips, which carry what that of one does."""
         del memory

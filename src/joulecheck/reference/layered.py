@@ -73,6 +73,10 @@ class Coefficients:
         """A value, one a case where it is scaled."""
         return self._declared[name].value * self._scales.get(name, 1.0)
 
+    def get(self, name: str) -> Floats | float:
+        """A value, or 0 for what the machine has no coefficient of."""
+        return self[name] if name in self._declared else 0.0
+
     def by_precision(self, stem: str, precision: Ints) -> Floats:
         """The coefficient `stem.PRECISION` of each case's precision."""
         table = np.full(len(PRECISIONS), np.nan)

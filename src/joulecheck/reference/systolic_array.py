@@ -163,11 +163,6 @@ class SystolicArrayEnergyModel(LayeredModel):
     }
     per_unit: ClassVar = frozenset({"accumulators"})
 
-    @property
-    def timed(self) -> tuple[str, ...]:
-        """The memories outside the chip: those on it keep up with the arrays."""
-        return tuple(sorted(set(self.homes.values())))
-
     latency_layers: ClassVar = {
         "array": Layer.ALU,
         "vector": Layer.ALU,
@@ -183,6 +178,16 @@ class SystolicArrayEnergyModel(LayeredModel):
         "all_control": ("control",),
         "dynamic": ("all_compute", "all_movement", "all_control"),
     }
+
+    @property
+    def timed(self) -> tuple[str, ...]:
+        """Staging where its bandwidth is stated, and the memories outside the chip.
+
+        Others on the chip keep up with the arrays.
+        """
+        memories = self.data.memories
+        staging = "staging" in memories and memories["staging"].bandwidth is not None
+        return ("staging",) * staging + tuple(sorted(set(self.homes.values())))
 
     @property
     def tile_model(self) -> TPUTileEnergyModel:
@@ -313,7 +318,7 @@ class SystolicArrayEnergyModel(LayeredModel):
             / self.data.clock,
         }  # fmt: skip
         crossing = {"staging": events.staged, **self._far_traffic(events)}
-        for name in (n for n in crossing if self._is_timed(n)):
+        for name in self.timed:
             busy[name] = crossing[name] / self._bandwidth(name)
         through = stalled(
             ops, self.latency_layers, busy, {"launch": once(ops, self.data.launch)}
@@ -323,10 +328,6 @@ class SystolicArrayEnergyModel(LayeredModel):
         launch = np.full(len(cases), self.data.launch)
         latency = ops.per_case(longest) + self.data.launch
         return {**terms, "launch": launch}, through, latency
-
-    def _is_timed(self, name: str) -> bool:
-        memory = self.data.memories.get(name)
-        return memory is not None and memory.bandwidth is not None
 
     def _passed(self, name: str, memory: Memory) -> Memory:
         """Weights bypass the buffer, and activations the staging memory of some.
@@ -343,7 +344,7 @@ class SystolicArrayEnergyModel(LayeredModel):
             "buffer": activations,
             "staging": {"weight", *staged},
         }
-        bandwidth = memory.bandwidth if name == "staging" else None
+        bandwidth = memory.bandwidth if name in self.timed else None
         return attrs.evolve(memory, bandwidth=bandwidth, carries=carried[name])
 
     def _traffic(self, events: Events) -> dict[str, Floats]:

@@ -154,6 +154,12 @@ class OperatorColumns:
         found: Bools = np.diff(np.append(self.starts, len(self))) == 1
         return found
 
+    @property
+    def gemm(self) -> Bools:
+        """(cases,) whether each case is a single GEMM."""
+        found: Bools = self.single & (self.kind[self.starts] == GEMM)
+        return found
+
     def take(self, cases: Ints) -> OperatorColumns:
         """The operators of these cases, in their order."""
         counts = np.diff(np.append(self.starts, len(self)))[cases]
