@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from joulecheck.estimate import Answers
 from joulecheck.workload.columns import Floats
 from joulecheck_properties.margins import equality, least
+
+TOTALS: Final = ("energy", "latency", "utilisation")
 
 
 def agreement(one: Answers, other: Answers, tolerance: float) -> Floats:
@@ -18,6 +20,12 @@ def agreement(one: Answers, other: Answers, tolerance: float) -> Floats:
     A number in one and none in the other differ as much as can be.
     """
     pairs = zip(_quantities(one, other), _quantities(other, one), strict=True)
+    return least((_equality(a, b, tolerance) for a, b in pairs), len(one))
+
+
+def agreement_of_totals(one: Answers, other: Answers, tolerance: float) -> Floats:
+    """The same over energy, latency and utilisation alone."""
+    pairs = ((getattr(one, name), getattr(other, name)) for name in TOTALS)
     return least((_equality(a, b, tolerance) for a, b in pairs), len(one))
 
 
@@ -31,7 +39,7 @@ def _quantities(answers: Answers, other: Answers) -> Iterator[Floats]:
 
     A prediction through a layer that only `other` has is none.
     """
-    yield from (answers.energy, answers.latency, answers.utilisation)
+    yield from (getattr(answers, name) for name in TOTALS)
     none = np.full(len(answers), np.nan)
     for field, absent in (
         ("energy_terms", answers.absent),
