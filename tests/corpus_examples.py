@@ -7,6 +7,8 @@ from datetime import UTC, date, datetime, timedelta
 from joulecheck.case import (
     AnyCase,
     Case,
+    Derivation,
+    DerivedCase,
     EquivalentPair,
     Part,
     PartedCase,
@@ -45,6 +47,7 @@ CASES: list[AnyCase] = [
     PrecisionPair(Case(GEMM, Precision.INT8), Case(GEMM, Precision.FP32)),
     EquivalentPair(Case(Gemm(m=1, n=3, k=5, batch=2)), Case(GEMM), "batch as rows"),
     PartedCase(Case(GEMM), (Part(Case(Gemm(m=1, n=3, k=5)), 2),), "m"),
+    DerivedCase(Case(GEMM), Derivation({"clock": 2.0}, {"static_power": 0.5})),
 ]
 """One of every kind of case."""
 

@@ -1,1 +1,1 @@
-"""Continuity: a whole against its parts, and one element more."""
+"""Continuity: a whole against its parts, one element more, and more room."""

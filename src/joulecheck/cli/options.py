@@ -13,7 +13,7 @@ from joulecheck.corpus import DEFAULT_URL, CombinedCorpus, Directory, SqlCorpus
 from joulecheck.corpus.directory import DEFAULT_DIRECTORY
 from joulecheck.faults import FAULTS
 from joulecheck.model import Subject
-from joulecheck.resolve import models_named
+from joulecheck.resolve import as_peers, models_named
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -108,10 +108,10 @@ def open_corpus(url: str, counterexamples: str) -> CombinedCorpus:
 
 
 def chosen_models(patterns: Sequence[str]) -> list[Subject]:
-    """The models of all patterns, each once.
+    """The models of all patterns, each once; the user's own are peers of each other.
 
     Raises:
         UnknownName: a pattern matches nothing.
     """
     found = {m.name: m for pattern in patterns for m in models_named(pattern)}
-    return list(found.values())
+    return as_peers(found.values())

@@ -6,13 +6,26 @@ from collections.abc import Mapping
 from typing import Final
 
 from joulecheck.errors import UnknownName, did_you_mean
+from joulecheck.faults.coefficients import COEFFICIENT_FAULTS
+from joulecheck.faults.machines import MACHINE_FAULTS
 from joulecheck.faults.parts import PART_FAULTS
 from joulecheck.faults.planted import FAULTS as PLANTED
 from joulecheck.faults.planted import Fault
+from joulecheck.faults.rates import RATE_FAULTS
+from joulecheck.faults.state import STATE_FAULTS
 
 FAULTS: Final[Mapping[str, Fault]] = {
     **PLANTED,
-    **{fault.name: fault for fault in PART_FAULTS},
+    **{
+        fault.name: fault
+        for fault in (
+            *COEFFICIENT_FAULTS,
+            *MACHINE_FAULTS,
+            *PART_FAULTS,
+            *RATE_FAULTS,
+            *STATE_FAULTS,
+        )
+    },
 }
 """Every named fault, by name."""
 

@@ -10,6 +10,7 @@ from joulecheck.errors import InvalidMachine, did_you_mean
 from joulecheck.reference.adaptive_datapath import AdaptiveDatapathEnergyModel
 from joulecheck.reference.classes import CLASSES
 from joulecheck.reference.closure import check_closure
+from joulecheck.reference.cluster import ClusterEnergyModel, cluster_of, is_cluster
 from joulecheck.reference.data_flow_machine import DataFlowMachineEnergyModel
 from joulecheck.reference.data_parallel import DataParallelEnergyModel
 from joulecheck.reference.domain_flow import (
@@ -31,6 +32,7 @@ __all__ = [
     "MACHINES",
     "MODELS",
     "AdaptiveDatapathEnergyModel",
+    "ClusterEnergyModel",
     "DataFlowMachineEnergyModel",
     "DataParallelEnergyModel",
     "DomainFlowEnergyModel",
@@ -109,12 +111,19 @@ def load_model(name: str) -> LayeredModel:
 
 
 def variant(name: str, suffix: str) -> LayeredModel:
-    """A machine in another form than its file states first: at an operating point.
+    """A machine in another form than its file states first.
+
+    NAME@POINT is one of its operating points, and NAME@8xN, or NAME@POINT@8xN, eight of
+    it that split every operator along N.
 
     Raises:
         InvalidMachine: its file breaks a rule.
         UnknownName: there is no such machine, or it has no such variant.
     """
+    if is_cluster(suffix):
+        cluster = cluster_of(load_model(name), suffix)
+        check_closure(cluster)
+        return cluster
     return build_model(load_machine(f"{name}@{suffix}"))
 
 

@@ -15,6 +15,7 @@ from cattrs.errors import BaseValidationError
 from joulecheck.coefficient import Coefficient, Provenance
 from joulecheck.errors import InvalidMachine, UnknownName, did_you_mean
 from joulecheck.machine import Machine, Memory
+from joulecheck.reference.resources import resources_of
 from joulecheck.structured import by_name, explained, strict_converter
 from joulecheck.workload import Precision
 
@@ -75,6 +76,22 @@ class CoefficientRow:
 
 
 @attrs.frozen(kw_only=True)
+class Link:
+    """How equal chips of a machine reach each other, in a ring."""
+
+    bandwidth: float
+    """Byte a second that a chip sends to the next one."""
+    latency: float
+    """Second that a step of a ring takes beside its bytes."""
+    chips: int
+    """How many it joins at most."""
+    energy: CoefficientRow
+    """Of a byte from one chip to the next, at both ends."""
+    sources: Mapping[str, str]
+    """Where the other figures come from, by figure."""
+
+
+@attrs.frozen(kw_only=True)
 class OperatingPoint:
     """Another clock and power at which a machine runs, and what changes with them.
 
@@ -113,6 +130,8 @@ class MachineFile:
     geometry: Mapping[str, int]
     """The sizes that a class of machines has: lanes, array side, buffers in bytes."""
     quanta: tuple[int, ...]
+    successor_of: tuple[str, ...] = ()
+    """The machines of the generation before it, by the names of their files."""
     peak: Mapping[Precision, float]
     """Operations a second; one MAC is two."""
     memories: Mapping[str, Memory]
@@ -122,6 +141,8 @@ class MachineFile:
     """Elementwise results a clock of one core, where the engines do not tell."""
     coefficients: Mapping[str, CoefficientRow]
     sources: Mapping[str, str]
+    link: Link | None = None
+    """Absent where the chips of a machine do not work together."""
     operating_points: Mapping[str, OperatingPoint] = attrs.field(factory=dict)
     """By name; the file itself states one point in full."""
 
@@ -141,6 +162,8 @@ class MachineFile:
             quanta=self.quanta,
             sources=self.sources,
             operating_points=tuple(self.operating_points),
+            resources=resources_of(self),
+            successor_of=self.successor_of,
         )
 
     def at(self, name: str) -> MachineFile:
@@ -169,6 +192,7 @@ class MachineFile:
                 for key, memory in self.memories.items()
             },
             operating_points={},
+            successor_of=(),
         )
 
     def coefficient(self, name: str, terms: frozenset[str]) -> Coefficient:

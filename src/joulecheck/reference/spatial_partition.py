@@ -74,6 +74,7 @@ class SpatialPartitionEnergyModel(SpatialModel):
             "static": ("static_power",),
         }
     )
+    saves: ClassVar = {"local": frozenset({"barrier", "ingress", "egress", "dram"})}
 
     @property
     def splits(self) -> frozenset[str]:
