@@ -20,6 +20,7 @@ from joulecheck_strategies import SplitSpace
 from tiny import MAC, Tiny, gemm, holds
 
 LAWS = ("CON001", "CON002", "CON004")
+FEW = Bounds(batch=1, gemm=64)
 GRADUAL = Machine(name="tiny", quanta=(4, 16))
 
 
@@ -192,8 +193,6 @@ class TestGrowthWithinQuanta:
 class TestNoJumpBeyondQuanta:
     """CON004."""
 
-    FEW = Bounds(batch=1, gemm=64)
-
     @staticmethod
     def cliff(at: int) -> Callable[[Case], Estimate]:
         def answer(case: Case) -> Estimate:
@@ -203,7 +202,7 @@ class TestNoJumpBeyondQuanta:
         return answer
 
     def test_catches_a_cliff(self) -> None:
-        only = model(self.cliff(40), operators={"gemm"}, bounds=self.FEW)
+        only = model(self.cliff(40), operators={"gemm"}, bounds=FEW)
 
         with pytest.raises(Violated) as caught:
             assert_holds("CON004", only, max_examples=1000)
@@ -226,7 +225,7 @@ class TestNoJumpBeyondQuanta:
         def deep(case: Case) -> Estimate:
             return Estimate(energy=float(1 + 99 * (nest_of(case).k > 3)))
 
-        only = model(deep, operators={"gemm"}, bounds=self.FEW)
+        only = model(deep, operators={"gemm"}, bounds=FEW)
 
         with pytest.raises(Violated) as caught:
             assert_holds("CON004", only, max_examples=1000)

@@ -40,7 +40,6 @@ FAMILIES: Final = {
     "PRC": "precision",
     "SEN": "sensitivity",
     "SYM": "equivalences",
-    "CON": "continuity",
     "SCL": "scaling laws",
     "ORD": "order within a class",
     "RNK": "ranking across classes",

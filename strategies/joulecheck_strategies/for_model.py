@@ -472,7 +472,7 @@ def regular_peer_cases(
     """
     answered = tuple(form for form in forms if _OPERATORS_OF[form] <= model.operators)
     if not answered:
-        msg = f"it answers for {', '.join(sorted(model.operators))} only"
+        msg = f"it answers for {_answered(model)} only"
         raise NotOffered(msg)
     workloads = RegularSpace(
         forms=answered,

@@ -33,8 +33,8 @@ class KnownDisagreementsPersist(Property):
         the order is stale: its entry goes, or a model was changed to please the order.
 
     Domain:
-        INT8 GEMMs of the size that an entry states and more: each dimension 4096, or M
-        of 16384 for archetypes, whose inputs are then four times the far memory.
+        INT8 GEMMs of the size that an entry states and more: each dimension 4096, or
+        1024 for archetypes.
         Archetypes are compared in on-chip dynamic energy, parts in total energy.
 
     Tolerance:

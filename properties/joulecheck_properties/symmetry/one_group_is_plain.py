@@ -34,7 +34,8 @@ class OneGroupIsPlain(LawOfCosts):
         often, in MACs, weights or traffic, leaves these bounds.
 
     Domain:
-        Convolutions of two groups or more, depthwise ones among them.
+        Convolutions of two groups or more, depthwise ones among them. A model that deals
+        groups out whole, so that units that are left over stay idle, declares an exemption.
 
     Tolerance:
         1e-9, for sums in another order.

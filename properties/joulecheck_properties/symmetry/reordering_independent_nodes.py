@@ -12,7 +12,7 @@ from joulecheck.property import Planted, Property
 from joulecheck.space import CaseSpace
 from joulecheck.workload import Gemm, Node, Subgraph
 from joulecheck.workload.columns import Floats
-from joulecheck_properties.differences import agreement
+from joulecheck_properties.differences import agreement_of_totals
 from joulecheck_properties.margins import ROUNDING
 from joulecheck_strategies import reorderings
 
@@ -21,8 +21,8 @@ class ReorderingIndependentNodes(Property):
     """The order of operators that do not read each other changes nothing.
 
     Statement:
-        e(g) = e(g') for the energy, the latency, the utilisation and every term, where g'
-        lists two neighbouring nodes of g that share no edge in the other order.
+        e(g) = e(g') for the energy, the latency and the utilisation, where g' lists two
+        neighbouring nodes of g that share no edge in the other order.
 
     Rationale:
         A list of nodes says what each reads and not when each runs. Every topological order
@@ -30,8 +30,9 @@ class ReorderingIndependentNodes(Property):
         last node for the result, shows here.
 
     Domain:
-        Graphs with two neighbouring nodes of which the later does not read the earlier. A
-        model that schedules in the order of the list, and says so, declares an exemption.
+        Graphs with two neighbouring nodes of which the later does not read the earlier.
+        Terms are left out, for some models name them by the place of a node. A model that
+        schedules in the order of the list, and says so, declares an exemption.
 
     Tolerance:
         1e-9, for sums in another order.
@@ -64,6 +65,6 @@ class ReorderingIndependentNodes(Property):
         return reorderings(model)
 
     def margin(self, model: Subject, cases: EquivalentPairs) -> Floats:
-        """The least margin of equality over all quantities."""
+        """The least margin of equality over the totals."""
         one, other = model.ask(cases.one), model.ask(cases.other)
-        return np.where(cases.differ, agreement(one, other, ROUNDING), np.nan)
+        return np.where(cases.differ, agreement_of_totals(one, other, ROUNDING), np.nan)

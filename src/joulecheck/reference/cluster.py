@@ -31,7 +31,7 @@ from joulecheck.errors import UnknownName
 from joulecheck.estimate import Estimate
 from joulecheck.knob import Knob, KnobKind
 from joulecheck.machine import Machine, Memory
-from joulecheck.model import UNSCALED, Scales
+from joulecheck.model import UNSCALED, Exemption, Scales
 from joulecheck.reference.layered import Coefficients, LayeredModel, Rates
 from joulecheck.reference.machine_file import CoefficientRow, Link, MachineFile
 from joulecheck.reference.shards import PASSES, Along, exchanged, shard
@@ -52,6 +52,12 @@ LINK_DELAY: Final = "link.latency"
 
 SUFFIX: Final = re.compile(r"(0|[1-9][0-9]{0,8})x[A-Za-z]")
 """Such as 8xN: so many chips, and the dimension along which they split the work."""
+
+WHOLE_GROUPS: Final = Exemption(
+    "SYM002",
+    "groups of a convolution are dealt out whole, and chips that are left over stay idle",
+    "of two groups on three chips each has one chip; one group would have three",
+)
 
 Figures = TypeVar("Figures", CoefficientRow, MachineFile, Memory)
 
@@ -96,6 +102,11 @@ class ClusterEnergyModel(LayeredModel):
     def machine(self) -> Machine:
         """All chips as one, without resources: they do not tell what chips must send."""
         return attrs.evolve(super().machine, resources=None, successor_of=())
+
+    @property
+    def exemptions(self) -> tuple[Exemption, ...]:
+        """Of groups that are dealt out whole, along N and K."""
+        return (WHOLE_GROUPS,) if self.hops else ()
 
     @cached_property
     def layers(self) -> dict[str, Layer]:

@@ -2,9 +2,9 @@
 
 The tile model lays a GEMM out as weight tiles of D x D. Each is shifted into an array,
 then up to `accumulator_rows` rows of activations stream past it; more rows load the
-tile again. Activations lie in a buffer on the chip, weights come through a staging
-memory. Where neither operand fits, the one with the larger memory stays in it block by
-block, and what of the other exceeds its own memory is fetched again for every block.
+tile again. Activations lie in a buffer on the chip, in blocks of rows that fill it, and
+weights come through a staging memory; what of them exceeds it passes again for every
+block.
 """
 
 from __future__ import annotations
@@ -84,13 +84,6 @@ class TPUTileEnergyModel:
         cycles = rounds * np.maximum(ops.m, self.side) + 2 * self.side - 1
         blocks = np.ceil(ops.m / self.accumulator_rows)
         return Tiles(*(x * is_gemm for x in (blocks, across, deep, count, cycles)))
-
-
-class Passes(NamedTuple):
-    """Times that each operand comes from outside if nothing of it stays, each (ops,)."""
-
-    inputs: Floats
-    weights: Floats
 
 
 class Events(NamedTuple):
@@ -204,6 +197,12 @@ class SystolicArrayEnergyModel(LayeredModel):
         return {o: next(n for n, m in memories.items() if o in m.homes) for o in OPERANDS}
 
     @property
+    def sized(self) -> tuple[str, ...]:
+        """All, but weights only where some of them stay."""
+        stay = self.data.geometry["weight_bytes"] > 0
+        return tuple(name for name in super().sized if stay or name != "weights")
+
+    @property
     def splits(self) -> frozenset[str]:
         """All but K: deep weights are not taken apart where they would fit in parts."""
         return frozenset({"batch", "m", "n"})
@@ -244,9 +243,9 @@ class SystolicArrayEnergyModel(LayeredModel):
             tensor_bytes(ops.weight_elements, bits),
             tensor_bytes(ops.output_elements, bits),
         )
-        passes = self._passes(ops, sizes)
-        blocks = np.maximum(tiles.row_blocks, passes.weights)
-        far = self._far(ops, sizes, tiles, passes)
+        block = self._block(ops, sizes)
+        blocks = np.maximum(tiles.row_blocks, sizes.a / ops.instances / block)
+        far = self._far(ops, sizes, tiles, block)
         loads = sizes.b * blocks
         passing = far["input"] + far["output"]
         read = ops.external_inputs + ops.internal_inputs
@@ -264,43 +263,37 @@ class SystolicArrayEnergyModel(LayeredModel):
             far=far,
         )
 
-    def _passes(self, ops: OperatorColumns, sizes: Operands) -> Passes:
-        """One for the operand that stays by blocks, one a block for the other.
+    def _block(self, ops: OperatorColumns, sizes: Operands) -> Floats:
+        """Bytes of a block of inputs: of rows that fill the buffer, or a side of them.
 
-        A block fills the memory and is no shorter than the array's side, at which the
-        blocks of either operand cost as much.
+        At a side, to let weights pass again and to stream inputs again for each column
+        of tiles cost as much.
         """
-        geometry = self.data.geometry
-        kept, staged = geometry["activation_bytes"], geometry["weight_bytes"]
-        once = np.ones(len(ops))
-        if kept < staged:
-            return Passes(self._blocks(sizes.b / ops.instances, staged, ops.n), once)
-        return Passes(once, self._blocks(sizes.a / ops.instances, kept, ops.m))
-
-    def _blocks(self, held: Floats, capacity: int, length: Floats) -> Floats:
+        rows = sizes.a / ops.instances / ops.m
         side = self.data.geometry["array_side"]
-        blocks: Floats = np.maximum(1, np.minimum(held / capacity, length / side))
-        return blocks
+        block: Floats = np.maximum(self.data.geometry["activation_bytes"], side * rows)
+        return block
 
     def _far(
-        self, ops: OperatorColumns, sizes: Operands, tiles: Tiles, passes: Passes
+        self, ops: OperatorColumns, sizes: Operands, tiles: Tiles, block: Floats
     ) -> dict[str, Floats]:
         """Bytes from and to outside the chip, by operand.
 
+        Between blocks of inputs stays as much of the weights as a block is large, at
+        most: more would pay only in an order that keeps weights and lets inputs pass.
         Within a block, the weights of one column of tiles are loaded for each block of
         rows that the accumulators hold: from outside, as far as they are not staged.
         """
-        kept = self.data.geometry["activation_bytes"]
-        staged = self.data.geometry["weight_bytes"]
+        geometry = self.data.geometry
+        staged = geometry["weight_bytes"]
         a, b = sizes.a / ops.instances, sizes.b / ops.instances
-        again = ops.instances * spilled(a, kept) * (passes.inputs - 1)
-        by_block = spilled(b, staged) * (passes.weights - 1)
-        in_column = np.maximum(0, b - staged * ops.n / self.data.geometry["array_side"])
+        by_block = spilled(b, np.minimum(staged, block)) * np.maximum(0, a / block - 1)
+        in_column = spilled(b, staged * ops.n / geometry["array_side"])
         by_rows = in_column * np.maximum(0, tiles.row_blocks - 1)
         reloads = ops.instances * np.maximum(by_block, by_rows)
-        spill = spills(sizes, ops, kept)
+        spill = spills(sizes, ops, geometry["activation_bytes"])
         return {
-            "input": ops.external_inputs * (sizes.a + again) + spill.a,
+            "input": ops.external_inputs * sizes.a + spill.a,
             "weight": ~ops.weight_is_internal * (sizes.b + reloads) + spill.b,
             "output": ~ops.output_is_internal * sizes.c + spill.c,
         }

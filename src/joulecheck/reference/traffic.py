@@ -119,7 +119,7 @@ def spills(each: Operands, ops: OperatorColumns, capacity: float) -> Operands:
     )
 
 
-def spilled(bytes_kept: Floats, capacity: float) -> Floats:
+def spilled(bytes_kept: Floats, capacity: Floats | float) -> Floats:
     """What of a tensor does not fit a memory of `capacity` bytes."""
     beyond: Floats = np.maximum(0, bytes_kept - capacity)
     return beyond
