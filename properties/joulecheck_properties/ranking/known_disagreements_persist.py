@@ -102,5 +102,5 @@ def _listed(model: Subject) -> dict[str, Disagreement]:
     return {
         f"{family}:{one.worse}": one
         for one in compared().disagreements
-        if (one.family, one.better) == (family, own)
+        if (one.family, one.better) == (family, own) and not one.undecided
     }

@@ -127,6 +127,8 @@ class Disagreement:
     """Of the two models; archetypes are compared in on-chip dynamic energy."""
     least: tuple[int, int, int] = (4096, 4096, 4096)
     """M, N and K of the GEMMs from which on the models contradict the link."""
+    undecided: str = ""
+    """Where the models contradict it, if not on all of them: RNK004 then claims nothing."""
     better_power: float | None = None
     """Watt, as the other one."""
     better_ops: float | None = None
