@@ -7,14 +7,14 @@ path is a batch of one, unless the fault is about the difference between the two
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import attrs
 import numpy as np
 
 from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Layer
-from joulecheck.errors import NotOffered, UnknownName, did_you_mean
+from joulecheck.errors import NotOffered
 from joulecheck.estimate import Estimate, total
 from joulecheck.model import UNSCALED, Scale, Scales, Subject
 from joulecheck.reference.layered import LayeredModel, batch_of_one
@@ -84,6 +84,17 @@ class LateRestoringModel(FaultyModel):
         elif kept is not None and len(kept) == len(cases):
             return attrs.evolve(found, energy=found.energy * kept)
         return found
+
+
+class Plantable(Protocol):
+    """What can be planted in a reference model."""
+
+    @property
+    def name(self) -> str:
+        """As a user writes it."""
+
+    def plant(self, model: LayeredModel) -> FaultyModel:
+        """The model with the fault in it."""
 
 
 @attrs.frozen
@@ -348,26 +359,14 @@ FAULTS: Final[Mapping[str, Fault]] = {
         ),
     )
 }
-"""Every named fault, by name."""
+"""The named faults, by name."""
 
 
-def fault_named(name: str) -> Fault:
-    """One named fault.
-
-    Raises:
-        UnknownName: there is none of that name.
-    """
-    if name not in FAULTS:
-        msg = f"no fault is called {name!r}: {did_you_mean(name, FAULTS)}"
-        raise UnknownName(msg)
-    return FAULTS[name]
-
-
-def inject(subject: Subject, fault: Fault) -> Subject:
+def inject(subject: Subject, fault: Plantable) -> Subject:
     """The same reference model with a fault in it, under the same name.
 
     Raises:
-        NotOffered: the model is no reference model.
+        NotOffered: the model is no reference model, or the fault does not apply to it.
     """
     if not isinstance(subject.model, LayeredModel):
         msg = f"{subject.name} is no reference model: faults can be injected in those only"
