@@ -137,6 +137,11 @@ class Asked:
     output_format: str
     output_file: Path | None
 
+    @property
+    def laws(self) -> list[str]:
+        """Ids of the laws."""
+        return [law.id for law in selected(self.select, self.ignore)]
+
 
 def _run(asked: Asked) -> int:
     accepted = accepted_survivors(asked.accepted)
@@ -172,12 +177,11 @@ def _run(asked: Asked) -> int:
 def _trials(
     asked: Asked, mutants: Sequence[Mutant], pool: ProcessPoolExecutor | None
 ) -> list[Trial]:
-    laws = [law.id for law in selected(asked.select, asked.ignore)]
     stages = stages_up_to(asked.cases)
     tasks = [
         Task(
             mutant=mutant,
-            laws=laws,
+            laws=asked.laws,
             seed=asked.seed,
             stages=stages,
             explained=asked.explain,
@@ -191,7 +195,13 @@ def _attempts(
     asked: Asked, suite: str, mutants: Sequence[Mutant], pool: ProcessPoolExecutor | None
 ) -> list[Attempt]:
     tasks = [
-        Attempting(suite=suite, mutant=mutant, seed=asked.seed, budget=asked.budget)
+        Attempting(
+            suite=suite,
+            mutant=mutant,
+            laws=asked.laws,
+            seed=asked.seed,
+            budget=asked.budget,
+        )
         for mutant in mutants
     ]
     return list(progressing(each(attempt, tasks, pool), len(tasks), suite))

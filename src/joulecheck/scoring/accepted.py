@@ -40,6 +40,11 @@ class Accepted:
         return all(fnmatch.fnmatchcase(text, pattern) for text, pattern in pairs)
 
 
+@attrs.frozen
+class _Document:
+    survivor: tuple[Accepted, ...] = ()
+
+
 def accepted_survivors(file: Path | None = None) -> tuple[Accepted, ...]:
     """Those of a TOML file, of the one beside this module if none is given.
 
@@ -51,8 +56,7 @@ def accepted_survivors(file: Path | None = None) -> tuple[Accepted, ...]:
             text = (files(__package__) / "survivors.toml").read_text(encoding="utf-8")
         else:
             text = file.read_text(encoding="utf-8")
-        data = tomllib.loads(text)
-        return strict_converter().structure(data.get("survivor", []), tuple[Accepted, ...])
+        return strict_converter().structure(tomllib.loads(text), _Document).survivor
     except OSError as error:
         msg = f"{file} cannot be read: {error.strerror}"
         raise InvalidSetting(msg) from error

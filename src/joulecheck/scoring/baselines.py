@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Final
@@ -15,6 +15,10 @@ from joulecheck.property import Violated
 from joulecheck.scoring.example_suite import failures
 from joulecheck.scoring.mutants import Mutant
 from joulecheck.testing import applicable, assert_holds
+
+
+def _as_tuple(laws: Iterable[str]) -> tuple[str, ...]:
+    return tuple(laws)
 
 
 @attrs.frozen(kw_only=True)
@@ -35,6 +39,8 @@ class Attempting:
 
     suite: str
     mutant: Mutant
+    laws: tuple[str, ...] = attrs.field(converter=_as_tuple)
+    """Ids, in the order in which they are asked; the example-based suite asks none."""
     seed: int
     budget: float
     """Seconds of the processor after which no further check begins."""
@@ -48,9 +54,12 @@ def _examples(asked: Attempting, out_of_time: Callable[[], bool]) -> str | None:
 
 def _given(examples: int, asked: Attempting, out_of_time: Callable[[], bool]) -> str | None:
     """Every law that applies, through Hypothesis, until one fails."""
-    for law in applicable(asked.mutant.sound()):
+    applied = applicable(asked.mutant.sound())
+    for law in asked.laws:
         if out_of_time():
             return None
+        if law not in applied:
+            continue
         try:
             assert_holds(
                 law,
