@@ -43,9 +43,16 @@ def sound(name: str = HAILO) -> Subject:
     return Mutant(name, "").sound()
 
 
-def tried(mutant: Mutant, laws: Iterable[str] = ("CMP001", "MON001"), **more: Any) -> Trial:
-    asked = {"seed": 1, "stages": (64, 128, 256), **more}
-    return try_mutant(Task(mutant=mutant, laws=laws, **asked))
+def tried(
+    mutant: Mutant,
+    laws: Iterable[str] = ("CMP001", "MON001"),
+    *,
+    explained: int = 0,
+) -> Trial:
+    asked = Task(
+        mutant=mutant, laws=laws, seed=1, stages=(64, 128, 256), explained=explained
+    )
+    return try_mutant(asked)
 
 
 def smallest(subject: Subject) -> Case:
@@ -388,7 +395,7 @@ class TestCommand:
             CliRunner().invoke(app, ["score", "--kinds", "nope"], catch_exceptions=False)
 
 
-def without_seconds(data: Any) -> Any:
+def without_seconds(data: object) -> object:
     if isinstance(data, dict):
         return {
             key: without_seconds(value)
