@@ -19,7 +19,9 @@ nox.options.sessions = ["lint", "typing", "tests", "fuzz"]
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 DEV = nox.project.dependency_groups(PYPROJECT, "dev")
 
-GATE = ("--cases", "20000", "--seed", "1")
+GATE = (
+    *("reference:*", "reference:*@30W", "archetype:*"), "--cases", "20000", "--seed", "1",
+)  # fmt: skip
 """The gate: reproducible, and the same on every machine."""
 
 ADAPTER_GATE = ("nn-dataflow:*", "--cases", "192", "--seed", "2")

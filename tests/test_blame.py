@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from derivable import Chip, on
 from joulecheck.campaign.blame import Evidence, blame
 from joulecheck.campaign.contrast import nearest_passing
+from joulecheck.campaign.edits import EditedSubject, ScaledTotal
 from joulecheck.campaign.search import Unit, search
-from joulecheck.case import Case
+from joulecheck.case import Case, DerivedCases
 from joulecheck.counterexample import Blame, Counterexample, from_json, to_json
 from joulecheck.estimate import Estimate
 from joulecheck.model import Subject
@@ -166,3 +168,26 @@ class TestInACounterexample:
 
         assert lines["blame"].startswith("take term dram out of the prediction")
         assert "repairs 100% of the failing cases seen" in lines["blame"]
+
+
+class TestDerived:
+    """A change to the answers is one to those of derived machines too."""
+
+    def test_goes_with_the_machine(self) -> None:
+        subject, cases = Subject.of(Chip), DerivedCases.of([on(clock=2.0), on()])
+        edited = EditedSubject.of_subject(subject, ScaledTotal("latency", 2.0))
+
+        found = edited.ask_derived(cases).latency
+
+        assert found.tolist() == (2 * subject.ask_derived(cases).latency).tolist()
+
+    def test_names_the_term_that_a_derived_machine_gets_wrong(self) -> None:
+        law = property_named("SEN007")
+        model = ModelRef("reference:Intel-i7-12700K", "clocked-launch").load()
+
+        found = search(Unit(model.name, law.id, 1, 0, 4096), model, law).counterexample
+
+        assert found is not None
+        assert found.blame is not None
+        assert found.blame.repairs[0].target == "launch"
+        assert from_json(to_json(found)) == found

@@ -11,7 +11,8 @@ from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Coefficient, Layer
 from joulecheck.errors import InvalidModel, UnknownName, Unsupported
 from joulecheck.estimate import Estimate, total
-from joulecheck.machine import Machine, Memory
+from joulecheck.knob import Knob, KnobKind
+from joulecheck.machine import Machine, Memory, Resources
 from joulecheck.model import (
     UNSCALED,
     Exemption,
@@ -224,7 +225,13 @@ class TestOffers:
                 name="full",
                 peak={Precision.FP32: 1e12},
                 memories={"dram": Memory(1e11, homes=frozenset({"input"}))},
+                resources=Resources(shape={}, rates={}, capacities={}, delays={}),
             )
+            knobs: ClassVar = {"clock": Knob(KnobKind.RATE)}
+
+            def derive(self, factors: Mapping[str, float]) -> Batched:
+                del factors
+                return Batched()
 
             def estimate(self, case: Case, scale: Scale = UNSCALED) -> Estimate:
                 del case, scale
@@ -237,7 +244,10 @@ class TestOffers:
                     through={Layer.ALU: 1.0},
                 )
 
-        assert Subject.of(Full).offers == set(Offer)
+        alone = Subject.of(Full)
+
+        assert alone.offers == set(Offer) - {Offer.PEERS}
+        assert alone.beside({"other": lambda: alone}).offers == set(Offer)
 
     def test_a_memory_that_is_no_home_offers_no_bandwidth(self) -> None:
         class Homeless(Plain):
@@ -538,4 +548,4 @@ class TestDelegation:
 
         subject = Subject.of(Delegating(inner.model))
 
-        assert subject.offers == inner.offers
+        assert subject.offers == inner.offers - {Offer.PEERS}

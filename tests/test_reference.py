@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Layer
-from joulecheck.errors import InvalidMachine, UnknownName, Unsupported
+from joulecheck.errors import InvalidMachine, InvalidScale, UnknownName, Unsupported
 from joulecheck.estimate import Answers, total
 from joulecheck.model import Subject
 from joulecheck.reference import (
@@ -222,6 +222,13 @@ class TestScaling:
 
         with pytest.raises(UnknownName, match="'static_powr': did you mean static_power"):
             reference.model.estimate(case, {"static_powr": 2.0})
+
+    @pytest.mark.parametrize("factor", [-1.0, float("nan"), float("inf")])
+    def test_what_is_no_factor_is_refused(self, reference: Subject, factor: float) -> None:
+        case = Case(Gemm(m=1, n=1, k=1), reference.precisions[0])
+
+        with pytest.raises(InvalidScale, match="'static_power' must be a finite number"):
+            reference.model.estimate(case, {"static_power": factor})
 
 
 class TestBothPaths:

@@ -10,11 +10,13 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 
-from joulecheck.case import Case, Cases
+from joulecheck.case import Case, Cases, CaseSequence, CoefficientCase, Derivation
 from joulecheck.errors import NotOffered, OutsideSpace
 from joulecheck.estimate import Estimate
+from joulecheck.knob import KnobKind
 from joulecheck.model import Subject
 from joulecheck.reference import load_model
+from joulecheck.reference.ranking import WORKLOADS as RANKED_WORKLOADS
 from joulecheck.space import Bounds, Gene
 from joulecheck.workload import (
     Elementwise,
@@ -27,24 +29,41 @@ from joulecheck.workload import (
     nodes_of,
 )
 from joulecheck.workload.columns import Ints, OperatorColumns
+from joulecheck_properties.ranking.classes_rank_in_one_technology import DENSE
 from joulecheck_strategies import (
+    DerivationSpace,
     GrowthSpace,
+    ListedSpace,
+    PeerSpace,
     PerturbationSpace,
     PrecisionPairSpace,
+    RegularSpace,
     RepetitionSpace,
+    SequenceSpace,
+    Sizes,
     TotalsSpace,
     UniformScaleSpace,
     WorkloadSpace,
+    coefficients,
+    derivations,
     growths,
+    huge_workloads,
+    invalid_questions,
+    nearby_machines,
+    peer_cases,
     perturbations,
     precision_pairs,
+    regular_peer_cases,
     repetitions,
+    sequences,
     uniform_scales,
     workloads,
 )
+from joulecheck_strategies.derivations import allowed
 from joulecheck_strategies.networks import real_workloads
 from joulecheck_strategies.reading import ReadSpace
 from joulecheck_strategies.tables import UNIFORM_SHARE, draw, value_table
+from tiny import Tiny
 
 Row = tuple[int, ...]
 Space = ReadSpace[Any]
@@ -68,6 +87,20 @@ ONE: Final = WorkloadSpace(kinds=("gemm",), max_nodes=1, bounds=NOTHING)
 PAIRS: Final = (
     (Precision.INT8, Precision.INT16),
     (Precision.FP16, Precision.FP32),
+)
+
+PEERS: Final = (("a", Precision.INT8), ("a", Precision.FP16), ("b", Precision.INT8))
+SMALL: Final = Sizes(
+    m=(1, 2),
+    n=(1, 2),
+    k=(1, 2),
+    images=(1, 2),
+    channels=(1, 2),
+    image=(1, 2),
+    filters=(1, 2),
+    taps=(0, 1),
+    length=(1, 2),
+    width=(1, 2),
 )
 
 TINY: Final[dict[str, Space]] = {
@@ -94,8 +127,17 @@ TINY: Final[dict[str, Space]] = {
     ),
     "perturbations": PerturbationSpace(ONE, ("a", "b")),
     "uniform scales": UniformScaleSpace(ONE, ("a", "b")),
+    "two perturbed": PerturbationSpace(ONE, ("a", "b", "c"), least=2, most=2),
     "precision pairs": PrecisionPairSpace(ONE, PAIRS),
+    "derivations": DerivationSpace(
+        ONE, tuple(Derivation({"a": factor}) for factor in (2.0, 0.5, 3.0))
+    ),
     "totals": TotalsSpace(precisions=PAIRS[1], max_total=5),
+    "sequences": SequenceSpace(attrs.evolve(ONE, precisions=PAIRS[0]), longest=2),
+    "coefficients": ListedSpace(tuple(CoefficientCase(name, 9) for name in "abc")),
+    "peers": PeerSpace(ONE, PEERS),
+    "regular": RegularSpace(precisions=PAIRS[0], sizes=SMALL),
+    "regular convolutions": RegularSpace(("convolution",), sizes=SMALL),
 }
 
 each_tiny = pytest.mark.parametrize("space", TINY.values(), ids=TINY)
@@ -107,14 +149,26 @@ REAL: Final[dict[str, Space]] = {
     "repetitions": repetitions(MODEL),
     "perturbations": perturbations(MODEL),
     "uniform scales": uniform_scales(MODEL),
+    "pairs of coefficients": perturbations(MODEL, least=2, most=2),
     "precision pairs": precision_pairs(MODEL),
+    "derivations": derivations(MODEL),
+    "sequences": sequences(MODEL, shortest=2),
+    "coefficients": coefficients(MODEL, witnesses=9),
+    "invalid questions": invalid_questions(MODEL),
+    "huge": huge_workloads(MODEL),
     "totals": TotalsSpace(MODEL.precisions, constants=MODEL.machine.constants),
     "every precision": WorkloadSpace(precisions=tuple(Precision)),
     "gemms only": WorkloadSpace(kinds=("gemm",), max_nodes=3),
     "elementwise, then conv": WorkloadSpace(kinds=("elementwise", "conv2d")),
+    "peers": peer_cases(MODEL, PEERS),
+    "regular": RegularSpace(precisions=MODEL.precisions, quanta=MODEL.machine.quanta),
+    "regular peers": regular_peer_cases(MODEL, PEERS),
 }
 
 each_real = pytest.mark.parametrize("space", REAL.values(), ids=REAL)
+each_plain = pytest.mark.parametrize(
+    "name", ["workloads", "every precision", "gemms only", "regular"]
+)
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -199,7 +253,9 @@ class TestOneSetOfCases:
 
         assert found == expected
 
-    @pytest.mark.parametrize("name", ["edges", "growths", "precision pairs", "totals"])
+    @pytest.mark.parametrize(
+        "name", ["edges", "growths", "precision pairs", "totals", "peers"]
+    )
     def test_hypothesis_draws_all_of_them_until_it_is_exhausted(self, name: str) -> None:
         space, found = TINY[name], set[Row]()
 
@@ -304,7 +360,9 @@ class TestArrays:
         assert len(batch) == 64
         assert [batch[i] for i in range(64)] == [space.build(row) for row in rows]
 
-    @pytest.mark.parametrize("name", ["workloads", "every precision", "gemms only"])
+    @pytest.mark.parametrize(
+        "name", ["workloads", "every precision", "gemms only", "regular"]
+    )
     def test_columns_of_small_rows_are_exact(self, name: str) -> None:
         space = REAL[name]
         rows = small_rows(space, 512)
@@ -314,7 +372,9 @@ class TestArrays:
         assert isinstance(batch, Cases)
         assert same_columns(batch.operators, built.operators, rtol=0)
 
-    @pytest.mark.parametrize("name", ["workloads", "every precision", "gemms only"])
+    @pytest.mark.parametrize(
+        "name", ["workloads", "every precision", "gemms only", "huge", "regular"]
+    )
     @pytest.mark.parametrize("canonical", [False, True])
     def test_columns_of_any_rows_are_right_to_the_last_bits(
         self,
@@ -354,11 +414,16 @@ class TestArrays:
     @each_real
     def test_nodes_are_counted(self, space: Space) -> None:
         rows = space.sample(rng(), 256)
-        cases = [space.build(row).questions[0].case for row in rows]
+        cases = [space.build(row) for row in rows]
 
-        assert space.nodes(rows).tolist() == [
-            max(1, len(nodes_of(case.workload))) for case in cases
-        ]
+        assert space.nodes(rows).tolist() == [nodes_in(case) for case in cases]
+
+
+def nodes_in(case: Any) -> int:  # noqa: ANN401 - any kind of case
+    """The operators of a sequence, or of the first question of another case."""
+    asked = [question.case for question in case.questions]
+    counted = asked if isinstance(case, CaseSequence) else asked[:1]
+    return max(1, sum(max(1, len(nodes_of(one.workload))) for one in counted))
 
 
 def same_columns(found: OperatorColumns, expected: OperatorColumns, rtol: float) -> bool:
@@ -624,11 +689,38 @@ class TestGrowth:
                 )
 
 
+class TestDerivations:
+    """Machines near that of a model."""
+
+    def test_are_each_knob_alone_and_then_all_of_a_kind(self) -> None:
+        kinds = (KnobKind.RATE, KnobKind.DELAY)
+        found = nearby_machines(MODEL, kinds=kinds, factors=(2.0, 0.5))
+        turned = [set(derivation.factors) for derivation in found]
+
+        assert turned == [
+            *([{"clock"}, {"dram.bandwidth"}, {"host.bandwidth"}, {"launch"}] * 2),
+            *([{"clock", "dram.bandwidth", "host.bandwidth"}] * 2),
+        ]
+        assert found[3] == Derivation({"launch": 0.5})
+
+    def test_stay_within_the_ranges_of_the_knobs(self, reference: Subject) -> None:
+        space = derivations(reference)
+
+        assert all(allowed(reference, derivation) for derivation in space.derivations)
+        assert Derivation({"units": 2.0}) in space.derivations
+        assert Derivation({"units": 1 / 16}) not in space.derivations
+
+    def test_are_few_and_distinct(self, reference: Subject) -> None:
+        found = derivations(reference).derivations
+
+        assert len({frozenset(d.factors.items()) for d in found}) == len(found) < 40
+
+
 class TestSmallerGraphs:
     """Moves of the reducer that leave nodes out."""
 
     @pytest.mark.parametrize(
-        "name", ["workloads", "growths", "perturbations", "gemms only"]
+        "name", ["workloads", "growths", "perturbations", "derivations", "gemms only"]
     )
     def test_are_canonical_and_have_fewer_nodes(self, name: str) -> None:
         space = REAL[name]
@@ -700,6 +792,10 @@ class TestForModel:
         with pytest.raises(NotOffered, match="declares no coefficient"):
             space(Subject.of(self.Gemms))
 
+    def test_no_knobs_offer_no_derived_machine(self) -> None:
+        with pytest.raises(NotOffered, match="declares no knobs"):
+            derivations(Subject.of(self.Gemms))
+
     def test_one_precision_offers_no_pairs(self) -> None:
         with pytest.raises(NotOffered, match="no two of its precisions, INT8"):
             precision_pairs(Subject.of(self.Gemms))
@@ -713,3 +809,40 @@ class TestForModel:
         assert (
             max(case.workload.m for case in cases if isinstance(case.workload, Gemm)) <= 64
         )
+
+
+class TestRegular:
+    """Large regular workloads."""
+
+    def test_the_forms_are_those_of_the_ranking(self) -> None:
+        space = RegularSpace(precisions=(Precision.INT8,), sizes=DENSE)
+        written = {named.kind: space.genes_of(named.case) for named in RANKED_WORKLOADS}
+
+        assert set(written) == {"GEMM", "convolution", "attention"}
+
+    def test_a_form_that_a_model_cannot_answer_is_left_out(self) -> None:
+        model = Subject.of(
+            Tiny(lambda _: Estimate(energy=1.0), operators={"gemm", "elementwise"})
+        )
+        space = regular_peer_cases(model, (("peer", Precision.FP32),))
+
+        assert space.workloads.forms == ("gemm",)
+
+    def test_a_model_of_elementwise_functions_has_none(self) -> None:
+        model = Subject.of(Tiny(lambda _: Estimate(energy=1.0), operators={"elementwise"}))
+
+        with pytest.raises(NotOffered, match="it answers for elementwise only"):
+            regular_peer_cases(model, (("peer", Precision.FP32),))
+
+    def test_each_pair_of_peer_and_precision_comes_up_as_often(self) -> None:
+        space = REAL["regular peers"]
+        pairs = space.sample(rng(), 1 << 14)[:, -1]
+
+        shares = np.bincount(pairs) / len(pairs)
+        assert np.abs(shares * len(PEERS) - 1).max() < 0.1
+
+    def test_dimensions_are_spread_over_their_decades(self) -> None:
+        rows = RegularSpace(forms=("gemm",)).sample(rng(), 1 << 14)
+
+        upper = rows[:, 1] >= 4096  # the upper half of 1024 to 16384, by logarithm
+        assert 0.2 < upper.mean() < 0.6

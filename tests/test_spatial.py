@@ -9,11 +9,12 @@ import attrs
 import numpy as np
 import pytest
 
+from joulecheck.campaign.search import checks_in
 from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Provenance
 from joulecheck.estimate import Answers
 from joulecheck.model import Subject
-from joulecheck.property import Property
+from joulecheck.property import property_named
 from joulecheck.reference import (
     AdaptiveDatapathEnergyModel,
     DataFlowMachineEnergyModel,
@@ -26,6 +27,7 @@ from joulecheck.reference import (
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.reference.machine_file import load_machine
 from joulecheck.reference.spatial import Engines, SpatialModel, cut, served
+from joulecheck.testing import applicable
 from joulecheck.workload import (
     Conv2d,
     Elementwise,
@@ -36,13 +38,14 @@ from joulecheck.workload import (
     Subgraph,
 )
 from joulecheck.workload.columns import operator_columns
-from joulecheck_properties import CATALOGUE
 from joulecheck_strategies import workloads
 
 KPUS: Final = tuple(f"Stillwater-KPU-T{tiles}" for tiles in (64, 128, 256, 768))
 PARTITIONED: Final = ("Hailo-8", "Hailo-10H")
 ADAPTIVE: Final = ("Xilinx-Vitis-AI-DPU", "Stanford-Plasticine-v2")
 DFM: Final = "Stillwater-DFM-128"
+
+SEAMLESS: Final = Subject.of(DomainFlowEnergyModel(load_machine(KPUS[0])))
 
 each_kpu = pytest.mark.parametrize("name", KPUS)
 
@@ -179,13 +182,26 @@ class TestDomainFlow:
         assert "no silicon has been measured" in sources["process_nm"]
         assert all("assumed" in sources[key] for key in ("units", "tdp", "geometry"))
 
-    @pytest.mark.parametrize("prop", CATALOGUE, ids=lambda prop: prop.id)
-    def test_the_seamless_plane_keeps_every_law(self, prop: Property) -> None:
-        subject = Subject.of(DomainFlowEnergyModel(load_machine(KPUS[0])))
-        space = prop.space(subject)
-        batch = space.batch(space.sample(np.random.default_rng(1), 5000))
+    @pytest.mark.parametrize("name", applicable(SEAMLESS))
+    def test_the_seamless_plane_keeps_every_law(self, name: str) -> None:
+        law = property_named(name)
+        space = law.space(SEAMLESS)
+        rows = space.sample(np.random.default_rng(1), checks_in(5000, law))
+        batch = space.batch(rows)
 
-        assert np.nanmin(prop.margin(subject, batch)) >= 0
+        assert np.nanmin(law.checked_margin(SEAMLESS, batch)) >= 0
+
+    def test_the_seamless_plane_grows_and_has_no_copies(self) -> None:
+        """With four times the tiles, more than four times as fast at its edge."""
+        model = DomainFlowEnergyModel(load_machine(KPUS[0]))
+        case = Case(Gemm(m=4096, n=4096, k=64), Precision.INT8)
+        small, large = (
+            asked(plane, case).latency_terms["tile"][0]
+            for plane in (model, model.derive({"units": 4.0}))
+        )
+
+        assert "SCL006" not in applicable(SEAMLESS)
+        assert small > 4.5 * large
 
 
 class TestSpatialPartition:

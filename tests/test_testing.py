@@ -346,7 +346,11 @@ class TestApplicable:
         assert not found & {"MON002", "PRC002"}
 
     def test_lists_everything_for_a_reference_model(self) -> None:
-        assert applicable(CPU) == list(installed())
+        compared = ("ORD", "RNK")  # with peers: these laws are about few machines each
+
+        assert [law for law in applicable(CPU) if not law.startswith(compared)] == [
+            law for law in installed() if not law.startswith(compared)
+        ]
 
 
 class TestSubjectOf:

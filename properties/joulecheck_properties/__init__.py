@@ -10,10 +10,17 @@ from joulecheck_properties.bounds.utilisation_is_a_share import UtilisationIsASh
 from joulecheck_properties.composition.latency_within_terms import LatencyWithinTerms
 from joulecheck_properties.composition.layers_sum_to_total import LayersSumToTotal
 from joulecheck_properties.composition.prefixes_agree import PrefixesAgree
+from joulecheck_properties.continuity.capacity_up_traffic_not_up import (
+    CapacityUpTrafficNotUp,
+)
 from joulecheck_properties.determinism.batch_equals_scalar import BatchEqualsScalar
+from joulecheck_properties.determinism.copies_agree import CopiesAgree
+from joulecheck_properties.determinism.order_irrelevant import OrderIrrelevant
+from joulecheck_properties.determinism.processes_agree import ProcessesAgree
 from joulecheck_properties.determinism.same_question_same_answer import (
     SameQuestionSameAnswer,
 )
+from joulecheck_properties.determinism.threads_agree import ThreadsAgree
 from joulecheck_properties.monotonicity.energy_grows_with_repetition import (
     EnergyGrowsWithRepetition,
 )
@@ -22,16 +29,56 @@ from joulecheck_properties.monotonicity.latency_grows_with_work import (
     LatencyGrowsWithWork,
 )
 from joulecheck_properties.monotonicity.nothing_negative import NothingNegative
+from joulecheck_properties.order.derived_dominating_machine_never_slower import (
+    DerivedDominatingMachineNeverSlower,
+)
+from joulecheck_properties.order.later_generation_never_slower import (
+    LaterGenerationNeverSlower,
+)
+from joulecheck_properties.order.resource_inclusion_never_slower import (
+    ResourceInclusionNeverSlower,
+)
+from joulecheck_properties.order.strictly_faster_where_bound import (
+    StrictlyFasterWhereBound,
+)
 from joulecheck_properties.precision.int8_below_fp32 import Int8BelowFp32
 from joulecheck_properties.precision.narrower_costs_no_more import NarrowerCostsNoMore
+from joulecheck_properties.ranking.classes_rank_at_one_point import ClassesRankAtOnePoint
+from joulecheck_properties.ranking.classes_rank_in_one_technology import (
+    ClassesRankInOneTechnology,
+)
+from joulecheck_properties.ranking.known_disagreements_persist import (
+    KnownDisagreementsPersist,
+)
+from joulecheck_properties.ranking.larger_machine_is_faster import LargerMachineIsFaster
+from joulecheck_properties.robustness.huge_and_tiny_dimensions import HugeAndTinyDimensions
+from joulecheck_properties.robustness.invalid_input_raises_typed_error import (
+    InvalidInputRaisesTypedError,
+)
+from joulecheck_properties.robustness.no_side_effects import NoSideEffects
 from joulecheck_properties.robustness.valid_input_gets_numbers import (
     ValidInputGetsNumbers,
 )
+from joulecheck_properties.scaling.all_rates_scaled import AllRatesScaled
+from joulecheck_properties.scaling.change_of_units import ChangeOfUnits
 from joulecheck_properties.scaling.energy_scales_with_coefficients import (
     EnergyScalesWithCoefficients,
 )
+from joulecheck_properties.scaling.more_units_at_most_proportionally_faster import (
+    MoreUnitsAtMostProportionallyFaster,
+)
+from joulecheck_properties.scaling.some_rates_scaled import SomeRatesScaled
+from joulecheck_properties.sensitivity.affine_response import AffineResponse
+from joulecheck_properties.sensitivity.better_rate_never_slows import BetterRateNeverSlows
+from joulecheck_properties.sensitivity.cheaper_never_dearer import CheaperNeverDearer
+from joulecheck_properties.sensitivity.elasticities_sum_to_one import ElasticitiesSumToOne
+from joulecheck_properties.sensitivity.no_dead_coefficient import NoDeadCoefficient
 from joulecheck_properties.sensitivity.no_other_term import NoOtherTerm
 from joulecheck_properties.sensitivity.own_terms_in_proportion import OwnTermsInProportion
+from joulecheck_properties.sensitivity.pairs_additive import PairsAdditive
+from joulecheck_properties.sensitivity.perturbation_leaves_no_trace import (
+    PerturbationLeavesNoTrace,
+)
 
 CATALOGUE: Final[tuple[Property, ...]] = (
     LatencyAboveCompute(),  # BND001
@@ -41,17 +88,44 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     LayersSumToTotal(),  # CMP001
     PrefixesAgree(),  # CMP002
     LatencyWithinTerms(),  # CMP003
+    CapacityUpTrafficNotUp(),  # CON003
     SameQuestionSameAnswer(),  # DET001
     BatchEqualsScalar(),  # DET002
+    OrderIrrelevant(),  # DET003
+    ThreadsAgree(),  # DET004
+    ProcessesAgree(),  # DET005
+    CopiesAgree(),  # DET006
     NothingNegative(),  # MON001
     EnergyGrowsWithWork(),  # MON002
     LatencyGrowsWithWork(),  # MON003
     EnergyGrowsWithRepetition(),  # MON004
+    ResourceInclusionNeverSlower(),  # ORD001
+    StrictlyFasterWhereBound(),  # ORD002
+    LaterGenerationNeverSlower(),  # ORD003
+    DerivedDominatingMachineNeverSlower(),  # ORD004
     NarrowerCostsNoMore(),  # PRC001
     Int8BelowFp32(),  # PRC002
+    ClassesRankInOneTechnology(),  # RNK001
+    ClassesRankAtOnePoint(),  # RNK002
+    LargerMachineIsFaster(),  # RNK003
+    KnownDisagreementsPersist(),  # RNK004
     ValidInputGetsNumbers(),  # ROB001
+    HugeAndTinyDimensions(),  # ROB002
+    InvalidInputRaisesTypedError(),  # ROB003
+    NoSideEffects(),  # ROB004
     EnergyScalesWithCoefficients(),  # SCL001
+    AllRatesScaled(),  # SCL002
+    SomeRatesScaled(),  # SCL003
+    ChangeOfUnits(),  # SCL005
+    MoreUnitsAtMostProportionallyFaster(),  # SCL006
     OwnTermsInProportion(),  # SEN001
     NoOtherTerm(),  # SEN002
+    AffineResponse(),  # SEN003
+    ElasticitiesSumToOne(),  # SEN004
+    NoDeadCoefficient(),  # SEN005
+    PairsAdditive(),  # SEN006
+    BetterRateNeverSlows(),  # SEN007
+    CheaperNeverDearer(),  # SEN008
+    PerturbationLeavesNoTrace(),  # SEN009
 )
 """Every built-in property. The entry point `joulecheck.properties` offers it."""

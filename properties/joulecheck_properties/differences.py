@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+import attrs
 import numpy as np
 
 from joulecheck.estimate import Answers
@@ -41,3 +42,40 @@ def _quantities(answers: Answers, other: Answers) -> Iterator[Floats]:
         mine: dict[Any, Floats] = getattr(answers, field)
         for name in sorted({*mine, *getattr(other, field)}, key=str):
             yield mine.get(name, absent)
+
+
+def energies(*answers: Answers) -> Iterator[tuple[Floats, ...]]:
+    """Each energy of some answers to the same cases: the total, the terms, the prefixes.
+
+    A term that one of them lacks is 0 there, a prediction through a layer is none.
+    """
+    yield tuple(one.energy for one in answers)
+    for name in sorted({name for one in answers for name in one.energy_terms}):
+        yield tuple(one.energy_term(name) for one in answers)
+    none = np.full(len(answers[0]), np.nan)
+    for layer in sorted({layer for one in answers for layer in one.through}, key=str):
+        yield tuple(one.through.get(layer, none) for one in answers)
+
+
+def reordered(answers: Answers, order: Sequence[int]) -> Answers:
+    """The answers of a batch in another order: first that of row `order[0]`."""
+    rows = list(order)
+
+    def picked(terms: dict[Any, Floats]) -> dict[Any, Floats]:
+        return {name: values[rows] for name, values in terms.items()}
+
+    return attrs.evolve(
+        answers,
+        energy=answers.energy[rows],
+        latency=answers.latency[rows],
+        utilisation=answers.utilisation[rows],
+        energy_terms=picked(answers.energy_terms),
+        latency_terms=picked(answers.latency_terms),
+        through=picked(answers.through),
+        unsupported=answers.unsupported[rows],
+        errors={
+            place: answers.errors[row]
+            for place, row in enumerate(rows)
+            if row in answers.errors
+        },
+    )

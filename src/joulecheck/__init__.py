@@ -7,14 +7,18 @@ tests, and the command `joulecheck` the one for campaigns.
 from joulecheck.case import (
     Case,
     Cases,
+    Derivation,
+    DerivedCase,
+    PeerCase,
     PrecisionPair,
     ScaledCase,
     WorkloadPair,
 )
-from joulecheck.coefficient import Coefficient, Layer, Provenance
-from joulecheck.errors import InvalidWorkload, JoulecheckError, Unsupported
+from joulecheck.coefficient import Coefficient, Layer, Provenance, check_scale
+from joulecheck.errors import InvalidScale, InvalidWorkload, JoulecheckError, Unsupported
 from joulecheck.estimate import Estimate
-from joulecheck.machine import Machine, Memory
+from joulecheck.knob import Knob, KnobKind
+from joulecheck.machine import Machine, Memory, Resources
 from joulecheck.model import Exemption, Model
 from joulecheck.property import Planted, Property, Violated
 from joulecheck.space import Bounds
@@ -35,27 +39,35 @@ __all__ = [
     "Cases",
     "Coefficient",
     "Conv2d",
+    "Derivation",
+    "DerivedCase",
     "Elementwise",
     "Estimate",
     "Exemption",
     "Function",
     "Gemm",
+    "InvalidScale",
     "InvalidWorkload",
     "JoulecheckError",
+    "Knob",
+    "KnobKind",
     "Layer",
     "Machine",
     "Memory",
     "Model",
     "Node",
+    "PeerCase",
     "Planted",
     "Precision",
     "PrecisionPair",
     "Property",
     "Provenance",
+    "Resources",
     "ScaledCase",
     "Subgraph",
     "Totals",
     "Unsupported",
     "Violated",
     "WorkloadPair",
+    "check_scale",
 ]

@@ -17,10 +17,9 @@ from typing import Any, Final
 
 import attrs
 import cattrs
-import numpy as np
 from cattrs.errors import BaseValidationError
 
-from joulecheck.case import AnyCase, Case, Cases
+from joulecheck.case import AnyCase, Question, Wrong
 from joulecheck.errors import CorpusError, JoulecheckError
 from joulecheck.model import Subject
 from joulecheck.structured import by_name, explained, strict_converter, tagged_union
@@ -135,13 +134,11 @@ class Counterexample:
 
 def numbers_of(model: Subject, case: AnyCase) -> list[Numbers]:
     """What the model answers to each question of a case, on its scalar path."""
-    return [_ask(model, *question) for question in case.questions]
+    return [_numbers(model, question) for question in case.questions]
 
 
-def _ask(model: Subject, role: str, case: Case, scale: Mapping[str, float]) -> Numbers:
-    scales = {name: np.array([factor]) for name, factor in scale.items()}
-    answers = model.one_by_one.ask(Cases.of([case]), scales)
-
+def _numbers(model: Subject, question: Question) -> Numbers:
+    answers = model.answer(question)
     totals = {
         "energy": float(answers.energy[0]),
         "latency": float(answers.latency[0]),
@@ -152,7 +149,7 @@ def _ask(model: Subject, role: str, case: Case, scale: Mapping[str, float]) -> N
         for field in ("energy_terms", "latency_terms")
     }
     return Numbers(
-        role=role,
+        role=question.role,
         energy=_finite(totals["energy"]),
         latency=_finite(totals["latency"]),
         utilisation=_finite(totals["utilisation"]),
@@ -185,8 +182,8 @@ def _what_is_not_finite(
 def converter() -> cattrs.Converter:
     """Writes and reads counterexamples: enums by name, kinds of case by a tag."""
     made = strict_converter()
-    by_name(made, Precision)
-    by_name(made, Function)
+    for kind in (Precision, Function, Wrong):
+        by_name(made, kind)
     tagged_union(made, AnyOperator, "op")
     tagged_union(made, Workload, "op")
     tagged_union(made, AnyCase, "kind")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from joulecheck.coefficient import Layer
-from joulecheck.workload.columns import Bools, Floats
+from joulecheck.workload.columns import Bools, Floats, Ints
 
 _NOTHING: Mapping[Any, Any] = {}
 
@@ -95,6 +95,52 @@ class Answers:
             errors={0: self.errors[index]} if index in self.errors else {},
             batch_error=self.batch_error,
         )
+
+
+def gathered(parts: Sequence[tuple[Ints, Answers]], size: int) -> Answers:
+    """The answers of `size` cases from parts, each with the rows that it answers.
+
+    Every row is in one part. A term that a part does not have is 0 there, and a
+    prediction through a layer none.
+    """
+
+    def column(values: Iterable[Floats]) -> Floats:
+        filled = np.full(size, np.nan)
+        for (rows, _), value in zip(parts, values, strict=True):
+            filled[rows] = value
+        return filled
+
+    def number(field: str) -> Floats:
+        return column(getattr(part, field) for _, part in parts)
+
+    def terms(field: str, absent: Callable[[Answers], Floats]) -> dict[Any, Floats]:
+        names = dict.fromkeys(name for _, part in parts for name in getattr(part, field))
+        return {
+            name: column(getattr(part, field).get(name, absent(part)) for _, part in parts)
+            for name in names
+        }
+
+    def nothing(part: Answers) -> Floats:
+        return np.full(len(part), np.nan)
+
+    unsupported = np.zeros(size, dtype=bool)
+    errors: dict[int, str] = {}
+    for rows, part in parts:
+        unsupported[rows] = part.unsupported
+        errors |= {int(rows[index]): error for index, error in part.errors.items()}
+    scopes = [part.scope for _, part in parts if part.scope is not None]
+    return Answers(
+        energy=number("energy"),
+        latency=number("latency"),
+        utilisation=number("utilisation"),
+        energy_terms=terms("energy_terms", lambda part: part.absent),
+        latency_terms=terms("latency_terms", lambda part: part.absent),
+        through=terms("through", nothing),
+        scope=frozenset().union(*scopes) if scopes else None,
+        unsupported=unsupported,
+        errors=errors,
+        batch_error=next((part.batch_error for _, part in parts if part.batch_error), ""),
+    )
 
 
 def total(terms: Mapping[Any, Floats], size: int) -> Floats:

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+import attrs
+
+from joulecheck.case import Case, CoefficientCase, Derivation, InvalidCase, Wrong
 from joulecheck.errors import NotOffered
-from joulecheck.model import Subject
-from joulecheck.workload import MAX_NODES, Precision
+from joulecheck.model import SMALLEST, Subject
+from joulecheck.space import Bounds
+from joulecheck.workload import MAX_NODES, Precision, Subgraph, Totals, Workload
+from joulecheck_strategies.derivations import (
+    DerivationSpace,
+    allowed,
+    nearby_machines,
+)
 from joulecheck_strategies.growth import GrowthSpace
-from joulecheck_strategies.perturbations import PerturbationSpace, UniformScaleSpace
+from joulecheck_strategies.listed import ListedSpace
+from joulecheck_strategies.peers import PeerSpace
+from joulecheck_strategies.perturbations import (
+    MAX_PERTURBED,
+    PerturbationSpace,
+    UniformScaleSpace,
+)
 from joulecheck_strategies.precision_pairs import PrecisionPairSpace
+from joulecheck_strategies.regular import FORMS, RegularSpace, Sizes
 from joulecheck_strategies.repetition import RepetitionSpace
+from joulecheck_strategies.sequences import SequenceSpace
 from joulecheck_strategies.totals import TotalsSpace
 from joulecheck_strategies.workload_space import NATURES, WorkloadSpace
 
@@ -23,12 +40,97 @@ ORDERED_PAIRS: Final = tuple(
 )
 """Every two precisions that the partial order relates, the narrower first."""
 
+HUGE: Final = 1_000_000_000
+
+HUGE_BOUNDS: Final = Bounds(batch=HUGE, gemm=HUGE, channels=HUGE, image=HUGE)
+
+HUGE_NODES: Final = 3
+"""In three nodes at most two dimensions of 1e9 are folded into one; 1e18 fits int64."""
+
+NODES_IN_SEQUENCE: Final = 2
+
 
 def workloads(model: Subject) -> WorkloadSpace | TotalsSpace:
     """Plain cases: graphs of the operators that the model answers for, or totals."""
     if not model.operators & set(NATURES):
         return TotalsSpace(model.precisions, constants=model.machine.constants)
     return _graphs(model)
+
+
+def huge_workloads(model: Subject) -> WorkloadSpace:
+    """Graphs of up to three operators with dimensions from 1 to 1e9.
+
+    Raises:
+        NotOffered: the model answers for totals only, or bounds its dimensions.
+    """
+    if model.bounds != Bounds():
+        msg = "it bounds the dimensions that it is asked about"
+        raise NotOffered(msg)
+    space = _graphs(model)
+    nodes = min(space.max_nodes, HUGE_NODES)
+    return attrs.evolve(space, bounds=HUGE_BOUNDS, max_nodes=nodes)
+
+
+def sequences(model: Subject, *, shortest: int = 1, longest: int = 3) -> SequenceSpace:
+    """Small workloads that are asked one after the other."""
+    space = workloads(model)
+    if isinstance(space, WorkloadSpace):
+        nodes = min(space.max_nodes, NODES_IN_SEQUENCE)
+        space = attrs.evolve(space, max_nodes=nodes)
+    return SequenceSpace(space, shortest, longest)
+
+
+def coefficients(model: Subject, *, witnesses: int) -> ListedSpace[CoefficientCase]:
+    """Every coefficient of the model that is not 0, one a case.
+
+    Raises:
+        NotOffered: the model declares no such coefficient.
+    """
+    live = [name for name, one in model.coefficients.items() if one.value]
+    if not live:
+        msg = "it declares no coefficient other than 0"
+        raise NotOffered(msg)
+    return ListedSpace(tuple(CoefficientCase(name, witnesses) for name in live))
+
+
+def invalid_questions(model: Subject) -> ListedSpace[InvalidCase]:
+    """The plainest case with each coefficient misused, and workloads of other kinds.
+
+    Raises:
+        NotOffered: the model declares neither coefficients nor operators.
+    """
+    found = (*_misuses(model), *_other_workloads(model))
+    if not found:
+        msg = "it declares neither coefficients nor operators"
+        raise NotOffered(msg)
+    return ListedSpace(found)
+
+
+def _misuses(model: Subject) -> Iterator[InvalidCase]:
+    smallest = next(w for kind, w in SMALLEST.items() if kind in model.operators)
+    plainest = Case(smallest, model.precisions[0])
+    for wrong in Wrong:
+        if wrong is not Wrong.OTHER_WORKLOAD:
+            for name in model.coefficients:
+                yield InvalidCase(plainest, wrong, name)
+
+
+def _other_workloads(model: Subject) -> Iterator[InvalidCase]:
+    """Of each kind that the model leaves out of what it declares."""
+    if getattr(model.model, "operators", None) is None:
+        return
+    for kind, workload in _smallest_of_each_kind(model):
+        if kind not in model.operators:
+            case = Case(workload, model.precisions[0])
+            yield InvalidCase(case, Wrong.OTHER_WORKLOAD)
+
+
+def _smallest_of_each_kind(model: Subject) -> Iterator[tuple[str, Workload]]:
+    yield from SMALLEST.items()
+    for kind, workload in SMALLEST.items():
+        if kind in model.operators and not isinstance(workload, Subgraph | Totals):
+            yield "subgraph", Subgraph.chain(workload, workload)
+            return
 
 
 def _graphs(model: Subject) -> WorkloadSpace:
@@ -64,13 +166,24 @@ def repetitions(model: Subject) -> RepetitionSpace:
     return RepetitionSpace(_graphs(model))
 
 
-def perturbations(model: Subject) -> PerturbationSpace:
+def perturbations(
+    model: Subject, *, least: int = 1, most: int = MAX_PERTURBED
+) -> PerturbationSpace:
     """Workloads under one to three perturbed energy coefficients.
 
+    Args:
+        model: whose coefficients count.
+        least: how many are perturbed at least.
+        most: how many at most.
+
     Raises:
-        NotOffered: the model declares no energy coefficient.
+        NotOffered: the model declares fewer energy coefficients than `least`.
     """
-    return PerturbationSpace(_graphs(model), _energy_coefficients(model))
+    space, names = _graphs(model), energy_coefficients(model)
+    if len(names) < least:
+        msg = f"it declares only {', '.join(names)} in J or W, and the law needs {least}"
+        raise NotOffered(msg)
+    return PerturbationSpace(space, names, least, most)
 
 
 def uniform_scales(model: Subject) -> UniformScaleSpace:
@@ -79,10 +192,40 @@ def uniform_scales(model: Subject) -> UniformScaleSpace:
     Raises:
         NotOffered: the model declares no energy coefficient.
     """
-    return UniformScaleSpace(_graphs(model), _energy_coefficients(model))
+    return UniformScaleSpace(_graphs(model), energy_coefficients(model))
 
 
-def _energy_coefficients(model: Subject) -> tuple[str, ...]:
+def derivations(
+    model: Subject, choices: Iterable[Derivation] | None = None
+) -> DerivationSpace:
+    """Workloads on machines derived from that of a model.
+
+    Args:
+        model: whose knobs are turned.
+        choices: the machines, plainest first; those that the ranges of the knobs forbid
+            are left out. If None, see `nearby_machines`.
+
+    Raises:
+        NotOffered: the model declares no knobs, answers for totals only, or no machine
+            is left.
+    """
+    if not model.knobs:
+        msg = "it declares no knobs"
+        raise NotOffered(msg)
+    listed = nearby_machines(model) if choices is None else choices
+    chosen = tuple(choice for choice in listed if allowed(model, choice))
+    if not chosen:
+        msg = "the ranges of its knobs allow none of the machines to compare"
+        raise NotOffered(msg)
+    return DerivationSpace(_graphs(model), chosen)
+
+
+def energy_coefficients(model: Subject) -> tuple[str, ...]:
+    """The names of the model's energy coefficients, at least one.
+
+    Raises:
+        NotOffered: it declares none.
+    """
     if not model.energy_coefficients:
         msg = "it declares no coefficient whose unit is in J or W"
         raise NotOffered(msg)
@@ -107,3 +250,55 @@ def precision_pairs(
         msg = f"the law compares no two of its precisions, {names}"
         raise NotOffered(msg)
     return PrecisionPairSpace(_graphs(model), supported)
+
+
+Pairs = Sequence[tuple[str, Precision]]
+"""Names of peers, each with a precision that both models have."""
+
+
+def peer_cases(model: Subject, pairs: Pairs) -> PeerSpace:
+    """Workloads that are put to the model and to a peer.
+
+    Raises:
+        NotOffered: the model answers for totals only.
+    """
+    return PeerSpace(_graphs(model), tuple(pairs))
+
+
+def regular_peer_cases(
+    model: Subject,
+    pairs: Pairs,
+    *,
+    forms: Sequence[str] = FORMS,
+    sizes: Sizes | None = None,
+) -> PeerSpace:
+    """Large regular workloads that are put to the model and to a peer.
+
+    Args:
+        model: whose operators and corners count.
+        pairs: the peers and precisions.
+        forms: of these, those whose operators the model answers for.
+        sizes: the ranges of all dimensions.
+
+    Raises:
+        NotOffered: the model answers for no workload of these forms.
+    """
+    answered = tuple(form for form in forms if _OPERATORS_OF[form] <= model.operators)
+    if not answered:
+        msg = f"it answers for {', '.join(sorted(model.operators))} only"
+        raise NotOffered(msg)
+    workloads = RegularSpace(
+        forms=answered,
+        precisions=model.precisions,
+        sizes=sizes or Sizes(),
+        constants=model.machine.constants,
+        quanta=model.machine.quanta,
+    )
+    return PeerSpace(workloads, tuple(pairs))
+
+
+_OPERATORS_OF: Final = {
+    "gemm": {"gemm"},
+    "convolution": {"conv2d"},
+    "attention": {"gemm", "elementwise", "subgraph"},
+}

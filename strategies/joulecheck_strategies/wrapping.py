@@ -9,12 +9,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from joulecheck.case import AnyCase
+from joulecheck.case import AnyCase, Case
 from joulecheck.space import Gene
 from joulecheck.workload.columns import Ints
 from joulecheck_strategies.reading import ReadSpace
 from joulecheck_strategies.tables import draw, value_table
-from joulecheck_strategies.workload_space import WorkloadSpace
 
 C = TypeVar("C", bound=AnyCase)
 
@@ -22,7 +21,7 @@ C = TypeVar("C", bound=AnyCase)
 class WrappingSpace(ReadSpace[C]):
     """A workload space with more genes behind those of the workload."""
 
-    workloads: WorkloadSpace
+    workloads: ReadSpace[Case]
 
     @property
     @abstractmethod
@@ -54,9 +53,13 @@ class WrappingSpace(ReadSpace[C]):
         rows = self._joined(self.workloads.sample(rng, size), size)
         for index in range(self._split, len(self.genes)):
             gene = self.genes[index]
-            rows[:, index] = draw(rng, gene, value_table(gene, (), ()), size)
+            rows[:, index] = draw(rng, gene, self.own_table(gene), size)
         self.canonical_more(rows)
         return rows
+
+    def own_table(self, gene: Gene) -> Ints:
+        """Equally likely values of one of its own genes."""
+        return value_table(gene, (), ())
 
     def _joined(self, workloads: Ints, size: int) -> Ints:
         rows = self.empty(size)

@@ -474,3 +474,8 @@ class EditedSubject(Subject):
         """The edited answers to a batch."""
         found = super().ask(cases, self.edit.scales(scales, len(cases)))
         return self.edit.answers(found, self, cases, scales)
+
+    def derived(self, factors: Mapping[str, float]) -> Subject:
+        """The model of another machine, with the same edit."""
+        found = super().derived(factors)
+        return found if found is self else self.of_subject(found, self.edit)

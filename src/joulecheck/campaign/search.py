@@ -245,7 +245,13 @@ class _Search:
             return row
 
     def _reduced(self, row: Sequence[int]) -> Reduced:
-        return reduce(self.space, row, self._fail, vectorised=self.model.vectorised)
+        return reduce(
+            self.space,
+            row,
+            self._fail,
+            vectorised=self.model.vectorised,
+            thinning=self.law.thinning,
+        )
 
 
 def versions() -> dict[str, str]:

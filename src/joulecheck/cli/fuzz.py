@@ -42,7 +42,7 @@ from joulecheck.model import Subject
 from joulecheck.property import selected
 from joulecheck.reports.json_report import CampaignDocument
 from joulecheck.reports.terminal import CampaignReport
-from joulecheck.resolve import ModelRef
+from joulecheck.resolve import ModelRef, references
 
 DEFAULT_BUDGET: Final = 30.0
 """Seconds, when neither cases nor a budget are given."""
@@ -150,7 +150,7 @@ class Outcome:
 
 def _run(asked: Asked) -> Outcome:
     laws = selected(asked.select, asked.ignore)
-    refs = {m.name: ModelRef(m.name, asked.inject) for m in chosen_models(asked.models)}
+    refs = {r.name: r for r in references(chosen_models(asked.models), asked.inject)}
     subjects = [ref.load() for ref in refs.values()]
     with ExitStack() as stack:
         corpus = stack.enter_context(open_corpus(asked.corpus, asked.counterexamples))

@@ -15,7 +15,7 @@ from joulecheck.corpus.directory import DEFAULT_DIRECTORY
 from joulecheck.errors import UnknownName
 from joulecheck.faults import fault_named
 from joulecheck.model import Subject
-from joulecheck.resolve import models_named
+from joulecheck.resolve import as_peers, models_named
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -139,10 +139,10 @@ def open_corpus(url: str, counterexamples: str) -> CombinedCorpus:
 
 
 def chosen_models(patterns: Sequence[str]) -> list[Subject]:
-    """The models of all patterns, each once.
+    """The models of all patterns, each once; the user's own are peers of each other.
 
     Raises:
         UnknownName: a pattern matches nothing.
     """
     found = {m.name: m for pattern in patterns for m in models_named(pattern)}
-    return list(found.values())
+    return as_peers(found.values())

@@ -35,6 +35,8 @@ class FaultyModel:
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the model has
         """Everything that the fault does not touch."""
+        if "model" not in self.__dict__:  # a copy that is being made
+            raise AttributeError(name)
         return getattr(self.model, name)
 
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
@@ -45,6 +47,14 @@ class FaultyModel:
         """The changed answer to a batch of one."""
         self.model.require(case)
         return batch_of_one(self.estimate_batch, case, scale)
+
+    def derive(self, factors: Mapping[str, float]) -> FaultyModel:
+        """The model of another machine with the same fault in it."""
+        return self.planted_in(self.model.derive(factors))
+
+    def planted_in(self, model: LayeredModel) -> FaultyModel:
+        """Another model with the same fault in it."""
+        return type(self)(model, self.change)
 
 
 class SoundScalarModel(FaultyModel):
@@ -105,7 +115,7 @@ class Fault:
     summary: str
     """What the model does wrong, in a sentence."""
     change: Change
-    wrapper: type[FaultyModel] = FaultyModel
+    wrapper: Callable[[LayeredModel, Change], FaultyModel] = FaultyModel
 
     def plant(self, model: LayeredModel) -> FaultyModel:
         """The model with this fault in it."""
@@ -167,7 +177,7 @@ def _far_term(model: LayeredModel, found: Estimate) -> str:
     return _terms_of(model, found, Layer.DRAM)[0]
 
 
-def _far_coefficient(model: LayeredModel) -> str:
+def far_coefficient(model: LayeredModel) -> str:
     """The first coefficient that moves a term of DRAM."""
     return next(
         name
@@ -223,7 +233,7 @@ def _int8_as_fp32(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate
 
 
 def _dead_coefficient(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    read = {name: f for name, f in scales.items() if name != _far_coefficient(model)}
+    read = {name: f for name, f in scales.items() if name != far_coefficient(model)}
     return _sound(model, cases, read)
 
 
@@ -231,7 +241,7 @@ def _leaking_coefficient(model: LayeredModel, cases: Cases, scales: Scales) -> E
     found = _sound(model, cases, scales)
     near = _terms_of(model, found, Layer.SCRATCHPAD)[0]
     before = found.energy_terms[near]
-    after = before * scales.get(_far_coefficient(model), 1.0)
+    after = before * scales.get(far_coefficient(model), 1.0)
     terms = {**found.energy_terms, near: after}
     return attrs.evolve(found, energy=found.energy + after - before, energy_terms=terms)
 
@@ -246,7 +256,8 @@ def _hidden_constant(model: LayeredModel, cases: Cases, scales: Scales) -> Estim
     )
 
 
-def _compute_time(model: LayeredModel, found: Arrays) -> Floats:
+def compute_time(model: LayeredModel, found: Arrays) -> Floats:
+    """(cases,) the longest time that is neither a memory's nor the launch."""
     others = {*model.machine.memories, "launch"}
     times = [time for name, time in found.latency_terms.items() if name not in others]
     longest: Floats = np.maximum.reduce(times)
@@ -255,12 +266,12 @@ def _compute_time(model: LayeredModel, found: Arrays) -> Floats:
 
 def _macs_as_ops(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     found = _sound(model, cases, scales)
-    return attrs.evolve(found, latency=_compute_time(model, found) / 2)
+    return attrs.evolve(found, latency=compute_time(model, found) / 2)
 
 
 def _compute_only(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     found = _sound(model, cases, scales)
-    return attrs.evolve(found, latency=_compute_time(model, found))
+    return attrs.evolve(found, latency=compute_time(model, found))
 
 
 def _unpaid_inputs(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
@@ -359,11 +370,13 @@ FAULTS: Final[Mapping[str, Fault]] = {
         ),
     )
 }
-"""The named faults, by name."""
+"""Faults in what a model counts, adds up and answers, by name."""
 
 
 def inject(subject: Subject, fault: Plantable) -> Subject:
     """The same reference model with a fault in it, under the same name.
+
+    Its peers are sound.
 
     Raises:
         NotOffered: the model is no reference model, or the fault does not apply to it.
@@ -371,4 +384,6 @@ def inject(subject: Subject, fault: Plantable) -> Subject:
     if not isinstance(subject.model, LayeredModel):
         msg = f"{subject.name} is no reference model: faults can be injected in those only"
         raise NotOffered(msg)
-    return Subject.of(fault.plant(subject.model), name=subject.name)
+    faulty = Subject.of(fault.plant(subject.model), name=subject.name)
+    named = attrs.evolve(faulty, loadable=subject.loadable, fault=fault.name)
+    return named.beside(subject.peers)

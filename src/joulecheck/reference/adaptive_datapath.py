@@ -55,6 +55,9 @@ class AdaptiveDatapathEnergyModel(SpatialModel):
             "static": ("static_power",),
         }
     )
+    saves: ClassVar = {
+        "scratchpad": frozenset({"routing", "scratchpad", "network", "dram"})
+    }
 
     def _work(self, cases: Cases) -> Work:
         ops = cases.operators

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
@@ -594,6 +594,16 @@ def archetype(name: str) -> Archetype:
         msg = f"no archetype is called {name!r}: {did_you_mean(name, known)}"
         raise UnknownName(msg)
     return known[name]
+
+
+def _built(name: str) -> LayeredModel:
+    return archetype(name).built
+
+
+MODELS: Final[Mapping[str, Callable[[], LayeredModel]]] = {
+    name: partial(_built, name) for name in archetype_names()
+}
+"""The family `archetype:` of the entry point."""
 
 
 def device_share(chosen: Archetype, values: Values) -> Number:

@@ -28,7 +28,8 @@ from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.errors import UnknownName
 from joulecheck.estimate import Estimate
-from joulecheck.machine import Memory
+from joulecheck.knob import Knob, KnobKind
+from joulecheck.machine import Machine, Memory
 from joulecheck.model import UNSCALED, Scales
 from joulecheck.reference.layered import Coefficients, LayeredModel, Rates
 from joulecheck.reference.machine_file import CoefficientRow, Link, MachineFile
@@ -40,6 +41,10 @@ PRICE: Final = "link_energy"
 """The coefficient of a byte that one chip sends to the next."""
 
 STATIC: Final = "static_power"
+
+LINK_RATE: Final = "link.bandwidth"
+
+LINK_DELAY: Final = "link.latency"
 
 SUFFIX: Final = re.compile(r"(0|[1-9][0-9]{0,8})x[A-Za-z]")
 """Such as 8xN: so many chips, and the dimension along which they split the work."""
@@ -84,6 +89,11 @@ class ClusterEnergyModel(LayeredModel):
         )
 
     @cached_property
+    def machine(self) -> Machine:
+        """All chips as one, without resources: they do not tell what chips must send."""
+        return attrs.evolve(self.data.machine, resources=None, successor_of=())
+
+    @cached_property
     def layers(self) -> dict[str, Layer]:
         """Those of the chip, and the link."""
         return {**self.chip.layers, "link": Layer.CLUSTER}
@@ -93,6 +103,26 @@ class ClusterEnergyModel(LayeredModel):
         if coefficient == PRICE:
             return frozenset({"link"})
         return self.chip.coefficients[coefficient].terms or frozenset()
+
+    @cached_property
+    def knobs(self) -> dict[str, Knob]:
+        """Those of the chips, all turned alike, and of a link that something crosses."""
+        link = {LINK_RATE: Knob(KnobKind.RATE), LINK_DELAY: Knob(KnobKind.DELAY)}
+        return self.chip.knobs | (link if self.hops else {})
+
+    def derive(self, factors: Mapping[str, float]) -> ClusterEnergyModel:
+        """As many chips of the machine with each of these figures times its factor.
+
+        Raises:
+            Unsupported: a number of units is not whole.
+        """
+        own = {name: f for name, f in factors.items() if name in self.chip.knobs}
+        link = attrs.evolve(
+            self.link,
+            bandwidth=self.link.bandwidth * factors.get(LINK_RATE, 1.0),
+            latency=self.link.latency * factors.get(LINK_DELAY, 1.0),
+        )
+        return ClusterEnergyModel(self.chip.derive(own), self.chips, self.along, link)
 
     @property
     def hops(self) -> int:

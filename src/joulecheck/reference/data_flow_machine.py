@@ -52,6 +52,10 @@ class DataFlowMachineEnergyModel(SpatialModel):
             "static": ("static_power",),
         }
     )
+    saves: ClassVar = {
+        "local": frozenset({"local", "shared"}),
+        "shared": frozenset({"local", "shared", "dram"}),
+    }
 
     def _work(self, cases: Cases) -> Work:
         ops = cases.operators

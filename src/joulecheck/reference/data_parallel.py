@@ -134,6 +134,7 @@ class DataParallelEnergyModel(LayeredModel):
         "dram_energy": frozenset({"dram"}),
         "static_power": frozenset({"static"}),
     }
+    saves: ClassVar = {"l2": frozenset({"coalescing", "coherence", "dram"})}
 
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""

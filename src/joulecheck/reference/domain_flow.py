@@ -94,9 +94,12 @@ class DomainFlowEnergyModel(SpatialModel):
 
     The PEs of all tiles form one plane, which a GEMM covers without a quantum: what
     does not fill the plane leaves its rest to other instances, and what exceeds it
-    takes fractional passes. Latency: see `SpatialModel`; programs load while the
-    operator before them runs.
+    takes fractional passes. More tiles make a larger array, in which operands are handed
+    on further and enter less often: they are no copies of each other. Latency: see
+    `SpatialModel`; programs load while the operator before them runs.
     """
+
+    units_are_copies: ClassVar = False
 
     term_layers: ClassVar = {
         "alu": Layer.ALU,
@@ -126,6 +129,10 @@ class DomainFlowEnergyModel(SpatialModel):
             "static": ("static_power",),
         }
     )
+    saves: ClassVar = {
+        "tile": frozenset({"streamer", "tile", "global"}),
+        "global": frozenset({"streamer", "tile", "global", "dma", "dram"}),
+    }
 
     @property
     def _program_bytes(self) -> int:
@@ -227,6 +234,8 @@ class KPUTileEnergyAdapter(DomainFlowEnergyModel):
     It is the domain-flow model with the plane cut into whole tiles: what the tile model
     lays out is charged and timed like any other plane.
     """
+
+    units_are_copies: ClassVar = True
 
     def _plane(self, ops: OperatorColumns, engines: Engines) -> Plane:
         return KPUTileEnergyModel(engines).lay_out(ops)

@@ -11,11 +11,13 @@ from typing import ClassVar, Final
 import numpy as np
 
 from joulecheck.case import Case, Cases
-from joulecheck.coefficient import Coefficient, Layer
-from joulecheck.errors import UnknownName, Unsupported, did_you_mean
+from joulecheck.coefficient import Coefficient, Layer, check_scale
+from joulecheck.errors import Unsupported
 from joulecheck.estimate import Estimate
+from joulecheck.knob import Knob, KnobKind
 from joulecheck.machine import Machine
 from joulecheck.model import UNSCALED, Scale, Scales
+from joulecheck.reference.derivation import UNITS, derived
 from joulecheck.reference.machine_file import MachineFile
 from joulecheck.workload import Precision, Totals
 from joulecheck.workload.columns import PRECISIONS, Floats, Ints
@@ -38,13 +40,9 @@ class Coefficients:
 
         Raises:
             UnknownName: a scale names no coefficient.
+            InvalidScale: a factor is no finite number of at least 0.
         """
-        unknown = scales.keys() - declared.keys()
-        if unknown:
-            name = min(unknown)
-            known = did_you_mean(name, declared)
-            msg = f"no coefficient is called {name!r}: {known}"
-            raise UnknownName(msg)
+        check_scale(declared, scales)
         self._declared = declared
         self._scales = scales
 
@@ -92,6 +90,12 @@ class LayeredModel(ABC):
     moves: ClassVar[Mapping[str, frozenset[str]]]
     """The energy terms that each coefficient moves; `mac_energy` stands for all its
     precisions."""
+    saves: ClassVar[Mapping[str, frozenset[str]]]
+    """By memory: the energy terms that more capacity of it never raises."""
+    per_unit: ClassVar[frozenset[str]] = frozenset()
+    """The memories of which each unit has its own, as large as the file states."""
+    units_are_copies: ClassVar[bool] = True
+    """Whether more units are more of the same, and no larger array."""
 
     operators = frozenset({"gemm", "conv2d", "elementwise", "subgraph"})
 
@@ -150,12 +154,56 @@ class LayeredModel(ABC):
         """(precisions,) operations a second, NaN where not supported."""
         return np.array([self.data.peak.get(p, np.nan) for p in PRECISIONS])
 
+    @property
+    def timed(self) -> tuple[str, ...]:
+        """The memories whose bandwidth counts."""
+        return tuple(name for name, m in self.data.memories.items() if m.bandwidth)
+
+    @property
+    def sized(self) -> tuple[str, ...]:
+        """The memories whose capacity counts."""
+        return tuple(self.saves)
+
+    @cached_property
+    def knobs(self) -> dict[str, Knob]:
+        """Every figure that a derived machine may change; see `derivation`."""
+        memories = self.data.memories
+        rates = {
+            f"{name}.bandwidth": Knob(KnobKind.RATE, per_unit=not memories[name].homes)
+            for name in self.timed
+        }
+        capacities = {
+            f"{name}.capacity": Knob(
+                KnobKind.CAPACITY,
+                per_unit=name in self.per_unit,
+                terms=terms & self.layers.keys(),
+            )
+            for name, terms in self.saves.items()
+            if name in self.sized
+        }
+        return {
+            "clock": Knob(KnobKind.RATE, per_unit=True),
+            **rates,
+            **({UNITS: Knob(KnobKind.COUNT, low=1.0)} if self.units_are_copies else {}),
+            **capacities,
+            "launch": Knob(KnobKind.DELAY),
+        }
+
+    def derive(self, factors: Mapping[str, float]) -> LayeredModel:
+        """The model of the machine with each of these figures times its factor.
+
+        Raises:
+            Unsupported: a number of units is not whole.
+        """
+        return type(self)(derived(self.data, factors))
+
     def estimate(self, case: Case, scale: Scale = UNSCALED) -> Estimate:
         """Answer one case: the batch of one.
 
         Raises:
             Unsupported: the machine has no such precision, or the workload is totals.
             UnknownName: a scale names no coefficient.
+            InvalidScale: a factor is no finite number of at least 0.
         """
         self.require(case)
         return batch_of_one(self.estimate_batch, case, scale)

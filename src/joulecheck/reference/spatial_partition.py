@@ -74,6 +74,7 @@ class SpatialPartitionEnergyModel(SpatialModel):
             "static": ("static_power",),
         }
     )
+    saves: ClassVar = {"local": frozenset({"barrier", "ingress", "egress", "dram"})}
 
     def _work(self, cases: Cases) -> Work:
         ops = cases.operators

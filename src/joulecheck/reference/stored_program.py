@@ -106,6 +106,13 @@ class StoredProgramEnergyModel(LayeredModel):
         "dram_energy": frozenset({"dram"}),
         "static_power": frozenset({"static"}),
     }
+    saves: ClassVar = dict.fromkeys(("l1", "l2", "l3"), frozenset(LEVELS))
+    per_unit: ClassVar = frozenset({"l1", "l2"})
+
+    @property
+    def sized(self) -> tuple[str, ...]:
+        """Every level but DRAM."""
+        return self.levels[:-1]
 
     @cached_property
     def levels(self) -> tuple[str, ...]:

@@ -142,6 +142,17 @@ class SystolicArrayEnergyModel(LayeredModel):
         "host_energy": frozenset({"host"}),
         "static_power": frozenset({"static"}),
     }
+    saves: ClassVar = {
+        "activations": frozenset({"staging", "dram", "host"}),
+        "weights": frozenset({"dram", "host"}),
+        "accumulators": frozenset({"control", "array", "staging", "dram", "host"}),
+    }
+    per_unit: ClassVar = frozenset({"accumulators"})
+
+    @property
+    def timed(self) -> tuple[str, ...]:
+        """The memories outside the chip: those on it keep up with the arrays."""
+        return tuple(sorted(set(self.homes.values())))
 
     @property
     def tile_model(self) -> TPUTileEnergyModel:

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import singledispatch
+from itertools import chain
 
-from joulecheck.case import AnyCase, Case, PrecisionPair, ScaledCase, WorkloadPair
+from joulecheck.case import (
+    AnyCase,
+    Case,
+    CaseSequence,
+    CoefficientCase,
+    DerivedCase,
+    InvalidCase,
+    PeerCase,
+    PrecisionPair,
+    ScaledCase,
+    WorkloadPair,
+    Wrong,
+)
 from joulecheck.corpus import Finding
 from joulecheck.counterexample import Blame, Counterexample, Minimality, Numbers
-from joulecheck.errors import UnknownName
+from joulecheck.errors import HarnessError, UnknownName
 from joulecheck.property import Property, property_named
 from joulecheck.quantities import engineering
 from joulecheck.workload import (
@@ -25,20 +39,77 @@ Line = tuple[str, str]
 """A label and a text."""
 
 
+@singledispatch
 def case_lines(case: AnyCase) -> list[Line]:
     """A case of any kind, a line a question or a node."""
-    match case:
-        case Case():
-            return _workload_lines("minimal", case)
-        case ScaledCase():
-            factors = ", ".join(f"{n} x {f:.9g}" for n, f in _summary(case.scale).items())
-            return [*_workload_lines("minimal", case.case), ("scaled", factors)]
-        case WorkloadPair():
-            smaller = _workload_lines("smaller", case.smaller)
-            return [*smaller, *_workload_lines("larger", case.larger)]
-        case PrecisionPair():
-            wider = f"{case.narrower.precision.name} against {case.wider.precision.name}"
-            return [*_workload_lines("minimal", case.narrower), ("widths", wider)]
+    msg = f"a kind of case that has no words: {case!r}"
+    raise HarnessError(msg)
+
+
+@case_lines.register
+def _(case: Case) -> list[Line]:
+    return _workload_lines("minimal", case)
+
+
+@case_lines.register
+def _(case: ScaledCase) -> list[Line]:
+    factors = ", ".join(f"{n} x {f:.9g}" for n, f in _summary(case.scale).items())
+    return [*_workload_lines("minimal", case.case), ("scaled", factors)]
+
+
+@case_lines.register
+def _(case: WorkloadPair) -> list[Line]:
+    smaller = _workload_lines("smaller", case.smaller)
+    return [*smaller, *_workload_lines("larger", case.larger)]
+
+
+@case_lines.register
+def _(case: PrecisionPair) -> list[Line]:
+    wider = f"{case.narrower.precision.name} against {case.wider.precision.name}"
+    return [*_workload_lines("minimal", case.narrower), ("widths", wider)]
+
+
+@case_lines.register
+def _(case: DerivedCase) -> list[Line]:
+    lines = _workload_lines("minimal", case.case)
+    if case.derivation.factors:
+        lines.append(("machine", _together(case.derivation.factors)))
+    if case.derivation.scale:
+        lines.append(("scaled", _together(case.derivation.scale)))
+    return lines
+
+
+@case_lines.register
+def _(case: CoefficientCase) -> list[Line]:
+    effort = f"on the first {case.witnesses:,} cases of a fixed seed"
+    return [("minimal", f"coefficient {case.coefficient}"), ("tried", effort)]
+
+
+@case_lines.register
+def _(case: CaseSequence) -> list[Line]:
+    labels = ["minimal", *("then" for _ in case.cases[1:])]
+    return [*chain.from_iterable(map(_workload_lines, labels, case.cases))]
+
+
+@case_lines.register
+def _(case: InvalidCase) -> list[Line]:
+    return [*_workload_lines("minimal", case.case), ("invalid", _wrong(case))]
+
+
+@case_lines.register
+def _(case: PeerCase) -> list[Line]:
+    return [*_workload_lines("minimal", case.case), ("peer", case.peer)]
+
+
+def _wrong(case: InvalidCase) -> str:
+    """What is wrong with a question."""
+    match case.wrong:
+        case Wrong.OTHER_WORKLOAD:
+            return "the model does not declare this kind of workload"
+        case Wrong.UNKNOWN_COEFFICIENT:
+            return f"no coefficient is called {case.named}"
+        case _:
+            return f"{case.named} x {case.wrong.value:g}"
 
 
 def _summary(scale: Mapping[str, float]) -> dict[str, float]:
@@ -46,6 +117,14 @@ def _summary(scale: Mapping[str, float]) -> dict[str, float]:
     if len(scale) > 3 and len(set(scale.values())) == 1:  # noqa: PLR2004 - as many as fit a line
         return {f"all {len(scale)} energy coefficients": next(iter(scale.values()))}
     return dict(scale)
+
+
+def _together(factors: Mapping[str, float]) -> str:
+    """The factors, each with all the names that it goes with."""
+    names: dict[float, list[str]] = {}
+    for name, factor in factors.items():
+        names.setdefault(factor, []).append(name)
+    return "; ".join(f"{', '.join(who)} x {f:.9g}" for f, who in names.items())
 
 
 def _workload_lines(label: str, case: Case) -> list[Line]:

@@ -120,6 +120,17 @@ class OperatorColumns:
         """Whether every case is a single operator."""
         return len(self.starts) == len(self)
 
+    def take(self, cases: Ints) -> OperatorColumns:
+        """The operators of these cases, in their order."""
+        counts = np.diff(np.append(self.starts, len(self)))[cases]
+        ends = np.cumsum(counts)
+        starts = ends - counts
+        rows = np.arange(ends[-1] if len(ends) else 0)
+        rows += np.repeat(self.starts[cases] - starts, counts)
+        names = [f.name for f in attrs.fields(type(self)) if f.name != "starts"]
+        taken = {name: getattr(self, name)[rows] for name in names}
+        return OperatorColumns(starts=starts, **taken)
+
     def per_case(self, rows: Floats) -> Floats:
         """Sum `rows` (one entry an operator) over the operators of each case."""
         return rows if self.one_each else np.add.reduceat(rows, self.starts)

@@ -26,6 +26,10 @@ class CachingModel(FaultyModel):
         self._lacks = lacks
         self._kept: dict[Any, Estimate] = {}
 
+    def planted_in(self, model: LayeredModel) -> FaultyModel:
+        """Another model with a cache of its own."""
+        return CachingModel(model, self.change, self._lacks)
+
     def estimate(self, case: Case, scale: Scale = UNSCALED) -> Estimate:
         """The answer to the first question that looked the same."""
         self.model.require(case)
