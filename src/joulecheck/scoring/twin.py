@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import attrs
@@ -19,11 +19,21 @@ SAME: Final = 1e-9
 class Twin:
     """Answers as the mutant does, asks the sound model the same, and compares."""
 
-    def __init__(self, mutant: Any, sound: Any) -> None:  # noqa: ANN401 - reference models
-        """Compare these two."""
+    def __init__(
+        self,
+        mutant: Any,  # noqa: ANN401 - a reference model
+        sound: Any,  # noqa: ANN401 - likewise
+        seen: list[bool] | None = None,
+    ) -> None:
+        """Compare these two, and note in `seen` whether they differ."""
         self._mutant = mutant
         self._sound = sound
-        self.differs = False
+        self._seen = [False] if seen is None else seen
+
+    @property
+    def differs(self) -> bool:
+        """Whether any answer differed, of this pair or of one derived from it."""
+        return self._seen[0]
 
     @classmethod
     def beside(cls, mutant: Subject, sound: Subject) -> tuple[Twin, Subject]:
@@ -43,15 +53,20 @@ class Twin:
         """The mutant's answer to a batch."""
         return self._compared("estimate_batch", cases, scales)
 
+    def derive(self, factors: Mapping[str, float]) -> Twin:
+        """The two of another machine, compared as well."""
+        return Twin(self._mutant.derive(factors), self._sound.derive(factors), self._seen)
+
     def _compared(self, path: str, asked: Any, scales: Any) -> Estimate:  # noqa: ANN401 - of both paths
         sound, refused = _answer(getattr(self._sound, path), asked, scales)
         found, error = _answer(getattr(self._mutant, path), asked, scales)
         if type(error) is not type(refused):
-            self.differs = True
+            self._seen[0] = True
         if error is not None:
             raise error
         assert found is not None  # noqa: S101 - it raised nothing
-        self.differs |= sound is not None and not same(found, sound)
+        if sound is not None and not same(found, sound):
+            self._seen[0] = True
         return found
 
 

@@ -35,7 +35,7 @@ def _compute_terms(model: LayeredModel, found: Arrays) -> list[str]:
 
 
 def _memory_terms(model: LayeredModel) -> list[str]:
-    return [n for n, m in model.machine.memories.items() if m.bandwidth]
+    return list(model.timed)
 
 
 def _longest(found: Arrays, names: list[str]) -> Floats:
