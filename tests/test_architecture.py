@@ -22,6 +22,7 @@ GROUND = {
     "quantities",
     "workload",
     "coefficient",
+    "composition",
     "machine",
     "knob",
     "estimate",

@@ -8,16 +8,16 @@ import pytest
 from derivable import Chip, on
 from joulecheck.campaign.blame import Evidence, blame
 from joulecheck.campaign.contrast import nearest_passing
-from joulecheck.campaign.edits import EditedSubject, ScaledTotal
+from joulecheck.campaign.edits import Edit, EditedSubject, ScaledTerm, ScaledTotal
 from joulecheck.campaign.search import Unit, search
-from joulecheck.case import Case, DerivedCases
+from joulecheck.case import Case, Cases, DerivedCases
 from joulecheck.counterexample import Blame, Counterexample, from_json, to_json
 from joulecheck.estimate import Estimate
 from joulecheck.model import Subject
 from joulecheck.property import Property, installed, property_named
 from joulecheck.reports.wording import counterexample_lines
 from joulecheck.resolve import ModelRef
-from joulecheck.workload import Gemm
+from joulecheck.workload import Gemm, Precision
 from tiny import Tiny, TinyInBatches
 
 PLACES = {
@@ -79,6 +79,17 @@ class TestBlame:
         assert list(found.terms) == ["dram"]
         assert list(found.coefficients) == ["dram_energy"]
         assert found.terms["dram"] > 0
+
+    @pytest.mark.parametrize("law", ["CMP001", "CMP002", "CMP007", "MON005"])
+    @pytest.mark.parametrize(
+        "edit",
+        [ScaledTerm("alu", 0.0), ScaledTerm("dram", 2.0), ScaledTotal("energy", 8.0)],
+    )
+    def test_changes_an_energy_wherever_it_counts(self, law: str, edit: Edit) -> None:
+        model = EditedSubject.of_subject(ModelRef("reference:Google-TPU-v4").load(), edit)
+        cases = [Case(Gemm(m=m, n=8, k=8), Precision.BF16) for m in (1, 1000)]
+
+        assert (property_named(law).checked_margin(model, Cases.of(cases)) >= 0).all()
 
     def test_asks_a_scalar_model_too(self) -> None:
         model = Subject.of(

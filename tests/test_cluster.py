@@ -498,7 +498,7 @@ class TestLinks:
         text = text_of("A100-SXM4-80GB").replace("value = 1.6e-10", "value = 1.6e-9")
         cluster = cluster_of(build_model(parse_machine(text, "A100")), "8xN")
 
-        with pytest.raises(InvalidMachine, match=r"tdp of 3200 W, got 4240 W .* CLUSTER"):
+        with pytest.raises(InvalidMachine, match=r"tdp of 3200 W, got 4328 W .* CLUSTER"):
             check_closure(cluster)
 
 

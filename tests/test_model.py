@@ -156,6 +156,10 @@ class TestDeclarations:
             ("precisions", ("FP32",), "a non-empty collection of joulecheck.Precision"),
             ("machine", "H100", "a joulecheck.Machine, got 'H100'"),
             ("coefficients", {"a": 1.0}, "a mapping of names to joulecheck.Coefficient"),
+            ("latency_composition", 3, "a joulecheck.Sum, Max or Each, or the name"),
+            ("subtotals", {"all": "alu"}, "the names of the terms that it sums"),
+            ("subtotals", {"all": []}, "the names of the terms that it sums"),
+            ("subtotals", {"alu": ["dram"]}, "names that no energy term has, got 'alu'"),
         ],
     )
     def test_names_model_attribute_and_rule(
@@ -221,6 +225,8 @@ class TestOffers:
         class Full(Batched):
             coefficients: ClassVar = {"op_energy": Coefficient("op_energy", 1, "J/op")}
             layers: ClassVar = {"alu": Layer.ALU}
+            latency_composition = "alu"
+            subtotals: ClassVar = {"all": ["alu"]}
             machine = Machine(
                 name="full",
                 peak={Precision.FP32: 1e12},
@@ -242,12 +248,23 @@ class TestOffers:
                     energy_terms={"alu": 1.0},
                     latency_terms={"alu": 1.0},
                     through={Layer.ALU: 1.0},
+                    latency_through={Layer.ALU: 1.0},
+                    subtotals={"all": 1.0},
+                    traffic={"dram": 1.0},
                 )
 
         alone = Subject.of(Full)
 
         assert alone.offers == set(Offer) - {Offer.PEERS}
         assert alone.beside({"other": lambda: alone}).offers == set(Offer)
+
+    def test_sub_totals_and_traffic_are_those_that_are_declared(self) -> None:
+        class Loose(Plain):
+            def estimate(self, case: Case, scale: Scale = UNSCALED) -> Estimate:
+                found = super().estimate(case, scale)
+                return attrs.evolve(found, subtotals={"all": 1.0}, traffic={"dram": 1.0})
+
+        assert not Subject.of(Loose).offers & {Offer.SUBTOTALS, Offer.TRAFFIC}
 
     def test_a_memory_that_is_no_home_offers_no_bandwidth(self) -> None:
         class Homeless(Plain):
@@ -273,6 +290,7 @@ class TestOffers:
             (Estimate(energy="1 J"), r"energy must be a real number .* '1 J' of str"),
             (Estimate(latency=1j), r"latency must be a real number"),
             (Estimate(energy_terms={"alu": "1"}), r"energy_terms\['alu'\] must be a real"),
+            (Estimate(traffic={"dram": "1"}), r"traffic\['dram'\] must be a real number"),
             (Estimate(energy_terms=[1.0]), r"energy_terms must be a mapping"),  # type: ignore[arg-type]  # wrong on purpose
             (KeyError("table"), r"cannot answer the smallest case, Gemm.* KeyError"),
         ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,8 +16,10 @@ from joulecheck.coefficient import Coefficient
 from joulecheck.errors import NotOffered
 from joulecheck.estimate import Estimate
 from joulecheck.knob import Knob, KnobKind
+from joulecheck.machine import Machine, Memory
 from joulecheck.model import Exemption, Scale
 from joulecheck.testing import Violated, assert_holds
+from joulecheck.workload import Elementwise, Function
 from tiny import MAC, gemm
 
 LARGE = Case(gemm(m=64, n=64, k=64))
@@ -423,3 +426,75 @@ class TestDerivedDominatingMachineNeverSlower:
 
         assert caught.value.case == on(units=2.0, bandwidth=2.0, buffer=2.0)
         assert "machine   units, bandwidth, buffer x 2" in str(caught.value)
+
+
+class TestTrafficSimilarity:
+    """SCL004."""
+
+    ROOMS = {"buffer": 4.0, "lane": 4.0}  # noqa: RUF012 - never changed
+    DRAM = {"machine": Machine(name="chip", memories={"dram": Memory(homes={"input"})})}  # noqa: RUF012 - never changed
+
+    def fetching(
+        self, traffic: Callable[[Chip, Case], float], smooth: tuple[str, ...] = ("dram",)
+    ) -> Changed:
+        def answer(chip: Chip, case: Case, scale: Scale) -> Estimate:
+            found = Chip.estimate(chip, case, scale)
+            return attrs.evolve(found, traffic={"dram": traffic(chip, case)})
+
+        return Changed(answer=answer, smooth=smooth, **self.DRAM)
+
+    @staticmethod
+    def room(chip: Chip) -> float:
+        return chip.buffer + chip.lane * chip.units
+
+    @pytest.mark.parametrize(
+        ("power", "expected"), [(0.0, True), (1.0, True), (1.01, False), (1.5, False)]
+    )
+    def test_goes_with_the_matrices(self, power: float, *, expected: bool) -> None:
+        model = self.fetching(lambda _, case: float(case.bytes) ** power)
+
+        assert holds("SCL004", model, on(Case(gemm(m=3)), **self.ROOMS)) is expected
+
+    def test_goes_with_the_root_of_the_room(self) -> None:
+        def missed(power: float) -> Changed:
+            return self.fetching(lambda chip, case: case.macs / self.room(chip) ** power)
+
+        assert holds("SCL004", missed(0.5), on(**self.ROOMS))
+        assert holds("SCL004", missed(1.0), on(**self.ROOMS))
+        assert holds("SCL004", missed(0.4), on(**self.ROOMS)) is False
+
+    def test_allows_whole_lines_and_what_exceeds_the_room(self) -> None:
+        lines = self.fetching(lambda _, case: 64 * math.ceil(case.bytes / 64))
+        beyond = self.fetching(
+            lambda c, case: case.bytes + max(0, case.bytes - self.room(c))
+        )
+
+        assert margin("SCL004", lines, on(**self.ROOMS)) > 0.5
+        assert margin("SCL004", beyond, on(Case(gemm(m=9)), **self.ROOMS)) == pytest.approx(
+            1e-9
+        )
+
+    @pytest.mark.parametrize(
+        "factors",
+        [{"buffer": 4.0}, {"buffer": 4.0, "lane": 9.0}, {"buffer": 3.0, "lane": 3.0}],
+    )
+    def test_says_nothing_of_other_machines(self, factors: dict[str, float]) -> None:
+        model = self.fetching(lambda _, case: float(case.macs))
+
+        assert holds("SCL004", model, on(**factors)) is None
+
+    def test_says_nothing_of_other_operators(self) -> None:
+        model = self.fetching(lambda _, case: float(case.ops) ** 9)
+        relu = Case(Elementwise(Function.RELU, (4,)))
+
+        assert holds("SCL004", model, on(relu, **self.ROOMS)) is None
+
+    def test_finds_traffic_that_goes_with_the_operations(self) -> None:
+        with pytest.raises(Violated):
+            assert_holds("SCL004", self.fetching(lambda _, case: float(case.macs)))
+
+    def test_needs_a_smooth_memory(self) -> None:
+        model = self.fetching(lambda _, case: float(case.bytes), smooth=("l2",))
+
+        with pytest.raises(NotOffered, match="no memory that it declares as smooth"):
+            assert_holds("SCL004", model)

@@ -25,7 +25,7 @@ from joulecheck.reference import (
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.reference.machine_file import MachineFile, load_machine
 from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
-from joulecheck.workload import Gemm, Precision, Subgraph, Totals
+from joulecheck.workload import Elementwise, Function, Gemm, Precision, Subgraph, Totals
 from joulecheck.workload.columns import PRECISIONS, Floats, operator_columns
 from joulecheck_strategies import uniform_scales, workloads
 
@@ -238,7 +238,14 @@ class TestBothPaths:
         cases = sampled(reference, 100)
         together, apart = reference.ask(cases), reference.one_by_one.ask(cases)
         fields = ("energy", "latency", "utilisation")
-        terms = ("energy_terms", "latency_terms", "through")
+        terms = (
+            "energy_terms",
+            "latency_terms",
+            "through",
+            "latency_through",
+            "subtotals",
+            "traffic",
+        )
 
         assert apart.errors == {}
         for field in fields:
@@ -659,9 +666,31 @@ class TestWarps:
         shared = 4 * (128 * 64 * 4 + 64 * 256 * 2 + 128 * 256)
 
         assert terms["control"] == pytest.approx(groups * steps * price)
+        assert terms["clock"] == pytest.approx(
+            128 * 256 * 64 / 64 * model.coefficients["clock_energy"].value
+        )
         assert terms["shared"] == pytest.approx(
             shared * model.coefficients["shared_energy"].value
         )
+
+    def test_an_sm_is_awake_no_longer_than_the_work_takes(self) -> None:
+        model = POINT["A100-SXM4-80GB"]
+        price = model.coefficients["clock_energy"].value
+        for workload in (
+            Gemm(m=1, n=1, k=1),
+            Elementwise(Function.RELU, (33,)),
+            Gemm(m=5, n=7, k=9),
+        ):
+            found = model.estimate(Case(workload, Precision.FP16))
+            cycles = found.energy_terms["clock"] / price
+            assert 0 < cycles <= found.latency * model.data.clock * model.data.units
+
+    def test_a_machine_without_a_price_of_cycles_has_no_such_term(self) -> None:
+        model = POINT["ARM-Mali-G78-MP20"]
+        found = model.estimate(Case(Gemm(m=64, n=64, k=64), Precision.FP16))
+
+        assert "clock" not in model.layers
+        assert found.energy_terms.keys() == model.layers.keys()
 
 
 def gemm_traffic(

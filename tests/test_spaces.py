@@ -10,7 +10,14 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 
-from joulecheck.case import Case, Cases, CaseSequence, CoefficientCase, Derivation
+from joulecheck.case import (
+    Case,
+    Cases,
+    CaseSequence,
+    CoefficientCase,
+    Derivation,
+    WorkloadPair,
+)
 from joulecheck.errors import NotOffered, OutsideSpace
 from joulecheck.estimate import Estimate
 from joulecheck.knob import KnobKind
@@ -19,6 +26,7 @@ from joulecheck.reference import load_model
 from joulecheck.reference.ranking import WORKLOADS as RANKED_WORKLOADS
 from joulecheck.space import Bounds, Gene
 from joulecheck.workload import (
+    Conv2d,
     Elementwise,
     Function,
     Gemm,
@@ -41,11 +49,13 @@ from joulecheck_strategies import (
     RepetitionSpace,
     SequenceSpace,
     Sizes,
+    TotalsGrowthSpace,
     TotalsSpace,
     UniformScaleSpace,
     WorkloadSpace,
     coefficients,
     derivations,
+    foreign_precisions,
     growths,
     huge_workloads,
     invalid_questions,
@@ -56,7 +66,10 @@ from joulecheck_strategies import (
     regular_peer_cases,
     repetitions,
     sequences,
+    single_operators,
+    totals_growths,
     uniform_scales,
+    work_without_macs,
     workloads,
 )
 from joulecheck_strategies.derivations import allowed
@@ -133,6 +146,8 @@ TINY: Final[dict[str, Space]] = {
         ONE, tuple(Derivation({"a": factor}) for factor in (2.0, 0.5, 3.0))
     ),
     "totals": TotalsSpace(precisions=PAIRS[1], max_total=5),
+    "idle totals": TotalsSpace(max_total=2, min_total=0),
+    "totals, more of them": TotalsGrowthSpace(TotalsSpace(max_total=3), "bytes"),
     "sequences": SequenceSpace(attrs.evolve(ONE, precisions=PAIRS[0]), longest=2),
     "coefficients": ListedSpace(tuple(CoefficientCase(name, 9) for name in "abc")),
     "peers": PeerSpace(ONE, PEERS),
@@ -157,6 +172,10 @@ REAL: Final[dict[str, Space]] = {
     "invalid questions": invalid_questions(MODEL),
     "huge": huge_workloads(MODEL),
     "totals": TotalsSpace(MODEL.precisions, constants=MODEL.machine.constants),
+    "totals, more of them": TotalsGrowthSpace(TotalsSpace(MODEL.precisions), "ops"),
+    "single operators": single_operators(MODEL),
+    "without MACs": work_without_macs(MODEL),
+    "foreign precisions": foreign_precisions(MODEL),
     "every precision": WorkloadSpace(precisions=tuple(Precision)),
     "gemms only": WorkloadSpace(kinds=("gemm",), max_nodes=3),
     "elementwise, then conv": WorkloadSpace(kinds=("elementwise", "conv2d")),
@@ -361,7 +380,8 @@ class TestArrays:
         assert [batch[i] for i in range(64)] == [space.build(row) for row in rows]
 
     @pytest.mark.parametrize(
-        "name", ["workloads", "every precision", "gemms only", "regular"]
+        "name",
+        ["workloads", "every precision", "gemms only", "totals", "without MACs", "regular"],
     )
     def test_columns_of_small_rows_are_exact(self, name: str) -> None:
         space = REAL[name]
@@ -371,6 +391,7 @@ class TestArrays:
 
         assert isinstance(batch, Cases)
         assert same_columns(batch.operators, built.operators, rtol=0)
+        np.testing.assert_array_equal(batch.bytes, built.bytes)
 
     @pytest.mark.parametrize(
         "name", ["workloads", "every precision", "gemms only", "huge", "regular"]
@@ -809,6 +830,51 @@ class TestForModel:
         assert (
             max(case.workload.m for case in cases if isinstance(case.workload, Gemm)) <= 64
         )
+
+    def test_single_operators_are_of_the_kinds_that_are_asked_for(self) -> None:
+        space = single_operators(MODEL, kinds=("gemm", "conv2d"))
+        cases = [space.build(row) for row in space.sample(rng(), 256)]
+
+        assert {type(case.workload) for case in cases} == {Gemm, Conv2d}
+
+    def test_single_operators_of_totals_are_totals(self) -> None:
+        model = Subject.of(self.Totals)
+
+        assert isinstance(single_operators(model), TotalsSpace)
+        with pytest.raises(NotOffered, match="answers for totals only"):
+            single_operators(model, kinds=("gemm",))
+
+    def test_work_without_macs_is_elementwise_or_may_be_nothing(self) -> None:
+        space = work_without_macs(MODEL)
+        cases = [space.build(row) for row in space.sample(rng(), 256)]
+        totals = work_without_macs(Subject.of(self.Totals))
+
+        assert not any(case.macs for case in cases)
+        assert any(isinstance(case.workload, Subgraph) for case in cases)
+        assert totals.build([0, 0, 0]) == Case(Totals(ops=0, bytes=0))
+        with pytest.raises(NotOffered, match="answers for gemm only"):
+            work_without_macs(Subject.of(self.Gemms))
+
+    def test_foreign_precisions_are_those_that_a_model_lacks(self) -> None:
+        space = foreign_precisions(Subject.of(self.Gemms))
+
+        assert set(space.precisions) == set(Precision) - {Precision.INT8}
+
+    def test_a_model_of_every_precision_has_no_foreign_one(self) -> None:
+        class Universal(self.Gemms):
+            precisions = tuple(Precision)
+
+        with pytest.raises(NotOffered, match="supports every precision"):
+            foreign_precisions(Subject.of(Universal))
+
+    def test_growths_of_totals_need_totals(self) -> None:
+        space = totals_growths(Subject.of(self.Totals), "bytes")
+
+        assert space.build([2, 3, 0, 4]) == WorkloadPair(
+            Case(Totals(ops=2, bytes=3)), Case(Totals(ops=2, bytes=7)), "bytes"
+        )
+        with pytest.raises(NotOffered, match="does not answer for totals"):
+            totals_growths(Subject.of(self.Gemms), "bytes")
 
 
 class TestRegular:

@@ -3,13 +3,28 @@
 from typing import Final
 
 from joulecheck.property import Property
+from joulecheck_properties.bounds.energy_above_least_op_energy import (
+    EnergyAboveLeastOpEnergy,
+)
 from joulecheck_properties.bounds.energy_above_traffic import EnergyAboveTraffic
+from joulecheck_properties.bounds.io_lower_bound import IoLowerBound
 from joulecheck_properties.bounds.latency_above_compute import LatencyAboveCompute
 from joulecheck_properties.bounds.latency_above_traffic import LatencyAboveTraffic
+from joulecheck_properties.bounds.near_traffic_above_far import NearTrafficAboveFar
+from joulecheck_properties.bounds.plausible_ranges import PlausibleRanges
+from joulecheck_properties.bounds.power_above_static import PowerAboveStatic
+from joulecheck_properties.bounds.power_below_tdp import PowerBelowTdp
+from joulecheck_properties.bounds.roofline_at_every_level import RooflineAtEveryLevel
 from joulecheck_properties.bounds.utilisation_is_a_share import UtilisationIsAShare
+from joulecheck_properties.bounds.zero_work import ZeroWork
+from joulecheck_properties.composition.latency_composition_as_declared import (
+    LatencyCompositionAsDeclared,
+)
+from joulecheck_properties.composition.latency_prefixes_agree import LatencyPrefixesAgree
 from joulecheck_properties.composition.latency_within_terms import LatencyWithinTerms
 from joulecheck_properties.composition.layers_sum_to_total import LayersSumToTotal
 from joulecheck_properties.composition.prefixes_agree import PrefixesAgree
+from joulecheck_properties.composition.subtotals import Subtotals
 from joulecheck_properties.continuity.capacity_up_traffic_not_up import (
     CapacityUpTrafficNotUp,
 )
@@ -28,6 +43,14 @@ from joulecheck_properties.monotonicity.energy_grows_with_work import EnergyGrow
 from joulecheck_properties.monotonicity.latency_grows_with_work import (
     LatencyGrowsWithWork,
 )
+from joulecheck_properties.monotonicity.layers_never_lower_energy import (
+    LayersNeverLowerEnergy,
+)
+from joulecheck_properties.monotonicity.layers_never_lower_latency import (
+    LayersNeverLowerLatency,
+)
+from joulecheck_properties.monotonicity.more_bytes_same_ops import MoreBytesSameOps
+from joulecheck_properties.monotonicity.more_ops_same_bytes import MoreOpsSameBytes
 from joulecheck_properties.monotonicity.nothing_negative import NothingNegative
 from joulecheck_properties.order.derived_dominating_machine_never_slower import (
     DerivedDominatingMachineNeverSlower,
@@ -41,8 +64,14 @@ from joulecheck_properties.order.resource_inclusion_never_slower import (
 from joulecheck_properties.order.strictly_faster_where_bound import (
     StrictlyFasterWhereBound,
 )
+from joulecheck_properties.precision.alu_energy_strict import AluEnergyStrict
 from joulecheck_properties.precision.int8_below_fp32 import Int8BelowFp32
+from joulecheck_properties.precision.latency_follows_peaks import LatencyFollowsPeaks
 from joulecheck_properties.precision.narrower_costs_no_more import NarrowerCostsNoMore
+from joulecheck_properties.precision.traffic_follows_width import TrafficFollowsWidth
+from joulecheck_properties.precision.unsupported_precision_raises import (
+    UnsupportedPrecisionRaises,
+)
 from joulecheck_properties.ranking.classes_rank_at_one_point import ClassesRankAtOnePoint
 from joulecheck_properties.ranking.classes_rank_in_one_technology import (
     ClassesRankInOneTechnology,
@@ -68,6 +97,7 @@ from joulecheck_properties.scaling.more_units_at_most_proportionally_faster impo
     MoreUnitsAtMostProportionallyFaster,
 )
 from joulecheck_properties.scaling.some_rates_scaled import SomeRatesScaled
+from joulecheck_properties.scaling.traffic_similarity import TrafficSimilarity
 from joulecheck_properties.sensitivity.affine_response import AffineResponse
 from joulecheck_properties.sensitivity.better_rate_never_slows import BetterRateNeverSlows
 from joulecheck_properties.sensitivity.cheaper_never_dearer import CheaperNeverDearer
@@ -85,9 +115,20 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     LatencyAboveTraffic(),  # BND002
     UtilisationIsAShare(),  # BND003
     EnergyAboveTraffic(),  # BND004
+    RooflineAtEveryLevel(),  # BND005
+    EnergyAboveLeastOpEnergy(),  # BND006
+    IoLowerBound(),  # BND007
+    NearTrafficAboveFar(),  # BND008
+    PowerBelowTdp(),  # BND009
+    PowerAboveStatic(),  # BND010
+    PlausibleRanges(),  # BND011
+    ZeroWork(),  # BND012
     LayersSumToTotal(),  # CMP001
     PrefixesAgree(),  # CMP002
     LatencyWithinTerms(),  # CMP003
+    LatencyCompositionAsDeclared(),  # CMP006
+    Subtotals(),  # CMP007
+    LatencyPrefixesAgree(),  # CMP008
     CapacityUpTrafficNotUp(),  # CON003
     SameQuestionSameAnswer(),  # DET001
     BatchEqualsScalar(),  # DET002
@@ -99,12 +140,20 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     EnergyGrowsWithWork(),  # MON002
     LatencyGrowsWithWork(),  # MON003
     EnergyGrowsWithRepetition(),  # MON004
+    LayersNeverLowerEnergy(),  # MON005
+    LayersNeverLowerLatency(),  # MON006
+    MoreOpsSameBytes(),  # MON007
+    MoreBytesSameOps(),  # MON008
     ResourceInclusionNeverSlower(),  # ORD001
     StrictlyFasterWhereBound(),  # ORD002
     LaterGenerationNeverSlower(),  # ORD003
     DerivedDominatingMachineNeverSlower(),  # ORD004
     NarrowerCostsNoMore(),  # PRC001
     Int8BelowFp32(),  # PRC002
+    AluEnergyStrict(),  # PRC003
+    TrafficFollowsWidth(),  # PRC004
+    LatencyFollowsPeaks(),  # PRC005
+    UnsupportedPrecisionRaises(),  # PRC006
     ClassesRankInOneTechnology(),  # RNK001
     ClassesRankAtOnePoint(),  # RNK002
     LargerMachineIsFaster(),  # RNK003
@@ -116,6 +165,7 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     EnergyScalesWithCoefficients(),  # SCL001
     AllRatesScaled(),  # SCL002
     SomeRatesScaled(),  # SCL003
+    TrafficSimilarity(),  # SCL004
     ChangeOfUnits(),  # SCL005
     MoreUnitsAtMostProportionallyFaster(),  # SCL006
     OwnTermsInProportion(),  # SEN001

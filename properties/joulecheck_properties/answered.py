@@ -21,18 +21,29 @@ def answered(model: Subject, cases: Cases) -> Floats:
     return np.where(answers.unsupported, np.nan, np.where(good, 1.0, -1.0))
 
 
-def _finite(answers: Answers, offers: frozenset[Offer]) -> Bools:
-    offered = {
+def offered_numbers(answers: Answers, offers: frozenset[Offer]) -> list[Floats]:
+    """The totals that the model offers, and every term of them, each (n,)."""
+    totals = {
         Offer.ENERGY: answers.energy,
         Offer.LATENCY: answers.latency,
         Offer.UTILISATION: answers.utilisation,
     }
-    quantities = [
-        *(values for offer, values in offered.items() if offer in offers),
+    return [
+        *(values for offer, values in totals.items() if offer in offers),
         *answers.energy_terms.values(),
         *answers.latency_terms.values(),
     ]
-    bounded = [~np.isinf(energy) for energy in answers.through.values()]
-    finite = [np.ones(len(answers), dtype=bool), *map(np.isfinite, quantities), *bounded]
+
+
+def _finite(answers: Answers, offers: frozenset[Offer]) -> Bools:
+    optional = (
+        answers.through,
+        answers.latency_through,
+        answers.subtotals,
+        answers.traffic,
+    )
+    bounded = [~np.isinf(number) for numbers in optional for number in numbers.values()]
+    known = map(np.isfinite, offered_numbers(answers, offers))
+    finite = [np.ones(len(answers), dtype=bool), *known, *bounded]
     found: Bools = np.logical_and.reduce(finite)
     return found

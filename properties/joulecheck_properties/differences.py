@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from joulecheck.estimate import Answers
+from joulecheck.estimate import MAPPINGS, Answers
 from joulecheck.workload.columns import Floats
 from joulecheck_properties.margins import equality, least
 
@@ -30,24 +30,21 @@ def _equality(one: Floats, other: Floats, tolerance: float) -> Floats:
 def _quantities(answers: Answers, other: Answers) -> Iterator[Floats]:
     """All quantities of `answers`; a term that only `other` has is 0.
 
-    A prediction through a layer that only `other` has is none.
+    A prediction through a layer, a sub-total or a traffic that only `other` has is none.
     """
     yield from (answers.energy, answers.latency, answers.utilisation)
     none = np.full(len(answers), np.nan)
-    for field, absent in (
-        ("energy_terms", answers.absent),
-        ("latency_terms", answers.absent),
-        ("through", none),
-    ):
+    for field in MAPPINGS:
+        absent = answers.absent if field.endswith("_terms") else none
         mine: dict[Any, Floats] = getattr(answers, field)
         for name in sorted({*mine, *getattr(other, field)}, key=str):
             yield mine.get(name, absent)
 
 
 def energies(*answers: Answers) -> Iterator[tuple[Floats, ...]]:
-    """Each energy of some answers to the same cases: the total, the terms, the prefixes.
+    """Each energy of some answers to the same cases: total, terms, prefixes, sub-totals.
 
-    A term that one of them lacks is 0 there, a prediction through a layer is none.
+    A term that one of them lacks is 0 there, the others are none.
     """
     yield tuple(one.energy for one in answers)
     for name in sorted({name for one in answers for name in one.energy_terms}):
@@ -55,6 +52,8 @@ def energies(*answers: Answers) -> Iterator[tuple[Floats, ...]]:
     none = np.full(len(answers[0]), np.nan)
     for layer in sorted({layer for one in answers for layer in one.through}, key=str):
         yield tuple(one.through.get(layer, none) for one in answers)
+    for name in sorted({name for one in answers for name in one.subtotals}):
+        yield tuple(one.subtotals.get(name, none) for one in answers)
 
 
 def reordered(answers: Answers, order: Sequence[int]) -> Answers:
@@ -64,18 +63,16 @@ def reordered(answers: Answers, order: Sequence[int]) -> Answers:
     def picked(terms: dict[Any, Floats]) -> dict[Any, Floats]:
         return {name: values[rows] for name, values in terms.items()}
 
-    return attrs.evolve(
-        answers,
-        energy=answers.energy[rows],
-        latency=answers.latency[rows],
-        utilisation=answers.utilisation[rows],
-        energy_terms=picked(answers.energy_terms),
-        latency_terms=picked(answers.latency_terms),
-        through=picked(answers.through),
-        unsupported=answers.unsupported[rows],
-        errors={
+    changed: dict[str, Any] = {
+        "energy": answers.energy[rows],
+        "latency": answers.latency[rows],
+        "utilisation": answers.utilisation[rows],
+        **{field: picked(getattr(answers, field)) for field in MAPPINGS},
+        "unsupported": answers.unsupported[rows],
+        "errors": {
             place: answers.errors[row]
             for place, row in enumerate(rows)
             if row in answers.errors
         },
-    )
+    }
+    return attrs.evolve(answers, **changed)

@@ -15,6 +15,7 @@ from joulecheck.case import (
     WorkloadPair,
 )
 from joulecheck.coefficient import Coefficient, Layer, Provenance, check_scale
+from joulecheck.composition import Each, Max, Sum
 from joulecheck.errors import InvalidScale, InvalidWorkload, JoulecheckError, Unsupported
 from joulecheck.estimate import Estimate
 from joulecheck.knob import Knob, KnobKind
@@ -41,6 +42,7 @@ __all__ = [
     "Conv2d",
     "Derivation",
     "DerivedCase",
+    "Each",
     "Elementwise",
     "Estimate",
     "Exemption",
@@ -53,6 +55,7 @@ __all__ = [
     "KnobKind",
     "Layer",
     "Machine",
+    "Max",
     "Memory",
     "Model",
     "Node",
@@ -65,6 +68,7 @@ __all__ = [
     "Resources",
     "ScaledCase",
     "Subgraph",
+    "Sum",
     "Totals",
     "Unsupported",
     "Violated",

@@ -165,10 +165,20 @@ def _written(answers: Answers) -> dict[str, Any]:
         "utilisation": answers.utilisation.tolist(),
         "energy_terms": _lists(answers.energy_terms.items()),
         "latency_terms": _lists(answers.latency_terms.items()),
-        "through": _lists((layer.name, v) for layer, v in answers.through.items()),
+        **{field: _by_layer(getattr(answers, field)) for field in BY_LAYER},
+        "subtotals": _lists(answers.subtotals.items()),
+        "traffic": _lists(answers.traffic.items()),
         "unsupported": answers.unsupported.tolist(),
         "errors": [[row, error] for row, error in answers.errors.items()],
     }
+
+
+BY_LAYER: Final = ("through", "latency_through")
+"""The fields of answers that go by layer."""
+
+
+def _by_layer(prefixes: Mapping[Layer, Floats]) -> dict[str, list[float]]:
+    return _lists((layer.name, values) for layer, values in prefixes.items())
 
 
 def _lists(terms: Iterable[tuple[str, Floats]]) -> dict[str, list[float]]:
@@ -177,14 +187,20 @@ def _lists(terms: Iterable[tuple[str, Floats]]) -> dict[str, list[float]]:
 
 def _read(data: Mapping[str, Any]) -> Answers:
     """The answers of such data."""
-    through = _arrays(data["through"])
+    through, latency_through = (
+        {Layer[name]: values for name, values in _arrays(data[field]).items()}
+        for field in BY_LAYER
+    )
     return Answers(
         energy=np.array(data["energy"], dtype=np.float64),
         latency=np.array(data["latency"], dtype=np.float64),
         utilisation=np.array(data["utilisation"], dtype=np.float64),
         energy_terms=_arrays(data["energy_terms"]),
         latency_terms=_arrays(data["latency_terms"]),
-        through={Layer[name]: values for name, values in through.items()},
+        through=through,
+        latency_through=latency_through,
+        subtotals=_arrays(data["subtotals"]),
+        traffic=_arrays(data["traffic"]),
         scope=None,
         unsupported=np.array(data["unsupported"], dtype=bool),
         errors=dict(data["errors"]),

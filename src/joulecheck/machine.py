@@ -10,7 +10,7 @@ import attrs
 from joulecheck.workload import Precision
 
 
-def _as_homes(operands: Iterable[str]) -> frozenset[str]:
+def _as_operands(operands: Iterable[str]) -> frozenset[str]:
     return frozenset(operands)
 
 
@@ -21,9 +21,14 @@ class Memory:
     bandwidth: float | None = None
     """Byte a second."""
     capacity: int | None = None
-    """Byte."""
-    homes: frozenset[str] = attrs.field(default=frozenset(), converter=_as_homes)
+    """Byte, of one copy."""
+    homes: frozenset[str] = attrs.field(default=frozenset(), converter=_as_operands)
     """The operands whose external copy lies here: "input", "weight", "output"."""
+    carries: frozenset[str] = attrs.field(default=frozenset(), converter=_as_operands)
+    """The operands that pass through it, every byte of them, between their home and
+    the arithmetic; none where that is not known."""
+    copies: int = 1
+    """How many there are of it, such as one a core. The bandwidth is that of all."""
 
 
 _ROUNDING: Final = 1e-9

@@ -20,8 +20,9 @@ from numpy.typing import ArrayLike
 
 from joulecheck.case import Case, Cases, Derivation, DerivedCase, DerivedCases, Question
 from joulecheck.coefficient import Coefficient, Layer
+from joulecheck.composition import Composition, Each, Max, Sum
 from joulecheck.errors import InvalidModel, UnknownName, Unsupported, did_you_mean
-from joulecheck.estimate import Answers, Estimate, gathered
+from joulecheck.estimate import MAPPINGS, Answers, Estimate, gathered
 from joulecheck.knob import Knob, KnobKind
 from joulecheck.machine import Machine
 from joulecheck.space import Bounds
@@ -50,10 +51,12 @@ class Model(Protocol):
     """An analytical model of energy, latency or both.
 
     Optional attributes: `coefficients` {name: Coefficient}, `layers` {energy term:
-    Layer or None}, `precisions`, `operators` (a subset of `NATURE`), `machine`,
-    `bounds`, `exemptions`, `estimate_batch(cases, scales)`, which answers a whole batch
-    with arrays, and `knobs` {name: Knob} with `derive(factors)`, which gives the model of
-    another machine.
+    Layer or None}, `latency_layers` {latency term: Layer}, `latency_composition` (see
+    `joulecheck.composition`), `subtotals` {name: energy terms or other sub-totals},
+    `smooth` (names of memories), `precisions`, `operators` (a subset of `NATURE`),
+    `machine`, `bounds`, `exemptions`, `estimate_batch(cases, scales)`, which answers a
+    whole batch with arrays, and `knobs` {name: Knob} with `derive(factors)`, which gives
+    the model of another machine.
     """
 
     name: str
@@ -107,6 +110,10 @@ class Offer(Enum):
     LATENCY_TERMS = "return Estimate(latency_terms={...})"
     LAYERS = "declare layers = {term: Layer}"
     THROUGH = "return Estimate(through={Layer: joule up to that layer})"
+    LATENCY_THROUGH = "return Estimate(latency_through={Layer: second up to that layer})"
+    COMPOSITION = 'declare latency_composition = Sum("launch", Max(...))'
+    SUBTOTALS = "return Estimate(subtotals={...}) and declare subtotals = {name: terms}"
+    TRAFFIC = "return Estimate(traffic={memory: bytes})"
     COEFFICIENTS = "declare coefficients = {name: Coefficient(...)} and obey `scale`"
     PEAK = "declare machine = Machine(name=..., peak={Precision: op/s})"
     BANDWIDTH = "declare machine = Machine(name=..., memories={name: Memory(...)})"
@@ -136,6 +143,14 @@ class Subject:
     model: Model
     coefficients: Mapping[str, Coefficient]
     layers: Mapping[str, Layer | None]
+    latency_layers: Mapping[str, Layer]
+    latency_composition: Composition | None
+    subtotals: Mapping[str, tuple[str, ...]]
+    """The energy terms, or other sub-totals, that each sub-total is the sum of, sorted."""
+    traffic: frozenset[str]
+    """The memories whose traffic it tells."""
+    smooth: frozenset[str]
+    """Memories beyond the chip whose traffic grows no faster than its room shrinks."""
     precisions: tuple[Precision, ...]
     """Plainest first, as a minimal case prefers them."""
     operators: frozenset[str]
@@ -180,20 +195,35 @@ class Subject:
         machine = _machine(model)
         coefficients = _coefficients(model)
         layers = dict(getattr(model, "layers", {}))
+        composition, subtotals = _composition(model), _subtotals(model)
         knobs = _knobs(model)
-        offers = _offers(model, coefficients, layers, machine, operators, precisions)
+        first = _first_answer(model, Case(_smallest(operators), precisions[0]))
+        traffic = machine.memories.keys() & first.traffic.keys()
+        present = {
+            Offer.LAYERS: bool(layers),
+            Offer.COEFFICIENTS: bool(coefficients),
+            Offer.COMPOSITION: composition is not None,
+            Offer.SUBTOTALS: _are_given(model, subtotals, first),
+            Offer.TRAFFIC: bool(traffic),
+            Offer.KNOBS: bool(knobs),
+        }
         exemptions = tuple(getattr(model, "exemptions", ()))
         return cls(
             name=name or model.name,
             model=model,
             coefficients=coefficients,
             layers=layers,
+            latency_layers=dict(getattr(model, "latency_layers", {})),
+            latency_composition=composition,
+            subtotals=subtotals,
+            traffic=frozenset(traffic),
+            smooth=frozenset(getattr(model, "smooth", ())),
             precisions=precisions,
             operators=operators,
             machine=machine,
             bounds=getattr(model, "bounds", Bounds()),
             exemptions={e.property: e for e in exemptions},
-            offers=offers | ({Offer.KNOBS} if knobs else frozenset()),
+            offers=_offers(model, first, machine, present),
             knobs=knobs,
         )
 
@@ -406,6 +436,23 @@ def _coefficients(model: Model) -> dict[str, Coefficient]:
     return coefficients
 
 
+def _composition(model: Model) -> Composition | None:
+    declared = getattr(model, "latency_composition", None)
+    if declared is not None and not isinstance(declared, str | Sum | Max | Each):
+        rule = "a joulecheck.Sum, Max or Each, or the name of a term"
+        raise InvalidModel(_wrong(model, "latency_composition", rule, declared))
+    return declared
+
+
+def _subtotals(model: Model) -> dict[str, tuple[str, ...]]:
+    declared = dict(getattr(model, "subtotals", {}))
+    for name, parts in declared.items():
+        if not parts or isinstance(parts, str):
+            rule = "the names of the terms that it sums, as in {'on_chip': ['l1', 'l2']}"
+            raise InvalidModel(_wrong(model, f"subtotals[{name!r}]", rule, parts))
+    return {name: tuple(sorted(parts)) for name, parts in declared.items()}
+
+
 def _knobs(model: Model) -> dict[str, Knob]:
     knobs = dict(getattr(model, "knobs", {}))
     for name, knob in knobs.items():
@@ -473,25 +520,29 @@ def _answers(model: Model, case: Case) -> bool:
     return True
 
 
-def _offers(  # noqa: PLR0913 - one argument a declared attribute
-    model: Model,
-    coefficients: Mapping[str, Coefficient],
-    layers: Mapping[str, Layer | None],
-    machine: Machine,
-    operators: frozenset[str],
-    precisions: Sequence[Precision],
+def _are_given(
+    model: Model, subtotals: Mapping[str, tuple[str, ...]], first: Estimate
+) -> bool:
+    """Whether an answer has declared sub-totals."""
+    if ambiguous := subtotals.keys() & first.energy_terms.keys():
+        rule = "names that no energy term has"
+        raise InvalidModel(_wrong(model, "subtotals", rule, min(ambiguous)))
+    return bool(subtotals.keys() & first.subtotals.keys())
+
+
+def _offers(
+    model: Model, first: Estimate, machine: Machine, declared: Mapping[Offer, bool]
 ) -> frozenset[Offer]:
-    first = _first_answer(model, Case(_smallest(operators), precisions[0]))
     memories = machine.memories.values()
     present = {
+        **declared,
         Offer.ENERGY: first.energy is not None,
         Offer.LATENCY: first.latency is not None,
         Offer.UTILISATION: first.utilisation is not None,
         Offer.ENERGY_TERMS: bool(first.energy_terms),
         Offer.LATENCY_TERMS: bool(first.latency_terms),
-        Offer.LAYERS: bool(layers),
         Offer.THROUGH: bool(first.through),
-        Offer.COEFFICIENTS: bool(coefficients),
+        Offer.LATENCY_THROUGH: bool(first.latency_through),
         Offer.PEAK: bool(machine.peak),
         Offer.BANDWIDTH: any(m.bandwidth and m.homes for m in memories),
         Offer.BATCH: callable(getattr(model, "estimate_batch", None)),
@@ -524,7 +575,7 @@ def _check_estimate(name: str, estimate: object) -> None:
         raise InvalidModel(msg)
     for field in ("energy", "latency", "utilisation"):
         _check_number(name, field, getattr(estimate, field))
-    for field in ("energy_terms", "latency_terms", "through"):
+    for field in MAPPINGS:
         for term, value in _mapping(name, field, getattr(estimate, field)).items():
             _check_number(name, f"{field}[{term!r}]", value)
 
@@ -575,6 +626,9 @@ def _stacked(
         energy_terms=terms("energy_terms", 0.0),
         latency_terms=terms("latency_terms", 0.0),
         through=terms("through", np.nan),
+        latency_through=terms("latency_through", np.nan),
+        subtotals=terms("subtotals", np.nan),
+        traffic=terms("traffic", np.nan),
         scope=frozenset().union(*scopes) if scopes else None,
         unsupported=unsupported,
         errors=errors,
@@ -596,6 +650,9 @@ def _laid_out(estimate: Estimate, size: int) -> Answers:
         energy_terms=terms(estimate.energy_terms),
         latency_terms=terms(estimate.latency_terms),
         through=terms(estimate.through),
+        latency_through=terms(estimate.latency_through),
+        subtotals=terms(estimate.subtotals),
+        traffic=terms(estimate.traffic),
         scope=estimate.scope,
         unsupported=np.zeros(size, dtype=bool),
         errors={},

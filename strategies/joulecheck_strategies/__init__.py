@@ -2,9 +2,11 @@
 
 from joulecheck_strategies.derivations import DerivationSpace, nearby_machines
 from joulecheck_strategies.for_model import (
+    ORDERED_PAIRS,
     coefficients,
     derivations,
     energy_coefficients,
+    foreign_precisions,
     growths,
     huge_workloads,
     invalid_questions,
@@ -14,7 +16,10 @@ from joulecheck_strategies.for_model import (
     regular_peer_cases,
     repetitions,
     sequences,
+    single_operators,
+    totals_growths,
     uniform_scales,
+    work_without_macs,
     workloads,
 )
 from joulecheck_strategies.growth import GrowthSpace
@@ -25,10 +30,11 @@ from joulecheck_strategies.precision_pairs import PrecisionPairSpace
 from joulecheck_strategies.regular import Range, RegularSpace, Sizes
 from joulecheck_strategies.repetition import RepetitionSpace
 from joulecheck_strategies.sequences import SequenceSpace
-from joulecheck_strategies.totals import TotalsSpace
+from joulecheck_strategies.totals import TotalsGrowthSpace, TotalsSpace
 from joulecheck_strategies.workload_space import WorkloadSpace
 
 __all__ = [
+    "ORDERED_PAIRS",
     "DerivationSpace",
     "GrowthSpace",
     "ListedSpace",
@@ -40,12 +46,14 @@ __all__ = [
     "RepetitionSpace",
     "SequenceSpace",
     "Sizes",
+    "TotalsGrowthSpace",
     "TotalsSpace",
     "UniformScaleSpace",
     "WorkloadSpace",
     "coefficients",
     "derivations",
     "energy_coefficients",
+    "foreign_precisions",
     "growths",
     "huge_workloads",
     "invalid_questions",
@@ -56,6 +64,9 @@ __all__ = [
     "regular_peer_cases",
     "repetitions",
     "sequences",
+    "single_operators",
+    "totals_growths",
     "uniform_scales",
+    "work_without_macs",
     "workloads",
 ]

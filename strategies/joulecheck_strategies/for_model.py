@@ -11,7 +11,14 @@ from joulecheck.case import Case, CoefficientCase, Derivation, InvalidCase, Wron
 from joulecheck.errors import NotOffered
 from joulecheck.model import SMALLEST, Subject
 from joulecheck.space import Bounds
-from joulecheck.workload import MAX_NODES, Precision, Subgraph, Totals, Workload
+from joulecheck.workload import (
+    MAX_NODES,
+    PLAINEST_FIRST,
+    Precision,
+    Subgraph,
+    Totals,
+    Workload,
+)
 from joulecheck_strategies.derivations import (
     DerivationSpace,
     allowed,
@@ -29,7 +36,7 @@ from joulecheck_strategies.precision_pairs import PrecisionPairSpace
 from joulecheck_strategies.regular import FORMS, RegularSpace, Sizes
 from joulecheck_strategies.repetition import RepetitionSpace
 from joulecheck_strategies.sequences import SequenceSpace
-from joulecheck_strategies.totals import TotalsSpace
+from joulecheck_strategies.totals import TotalsGrowthSpace, TotalsSpace
 from joulecheck_strategies.workload_space import NATURES, WorkloadSpace
 
 ORDERED_PAIRS: Final = tuple(
@@ -53,8 +60,69 @@ NODES_IN_SEQUENCE: Final = 2
 def workloads(model: Subject) -> WorkloadSpace | TotalsSpace:
     """Plain cases: graphs of the operators that the model answers for, or totals."""
     if not model.operators & set(NATURES):
-        return TotalsSpace(model.precisions, constants=model.machine.constants)
+        return _totals(model)
     return _graphs(model)
+
+
+def single_operators(
+    model: Subject, *, kinds: Sequence[str] = NATURES
+) -> WorkloadSpace | TotalsSpace:
+    """Plain cases of one operator, of these kinds; totals where a model takes no other.
+
+    Raises:
+        NotOffered: the model answers for no operator of these kinds.
+    """
+    if not model.operators & set(NATURES) and kinds is NATURES:
+        return _totals(model)
+    return attrs.evolve(_of_kinds(model, kinds), max_nodes=1)
+
+
+def work_without_macs(model: Subject) -> WorkloadSpace | TotalsSpace:
+    """Graphs of elementwise functions, or totals of which one number or both may be 0.
+
+    Raises:
+        NotOffered: the model answers for neither.
+    """
+    if not model.operators & set(NATURES):
+        return attrs.evolve(_totals(model), min_total=0)
+    return _of_kinds(model, ("elementwise",))
+
+
+def foreign_precisions(model: Subject) -> WorkloadSpace | TotalsSpace:
+    """Plain cases at the precisions that the model does not support.
+
+    Raises:
+        NotOffered: it supports all.
+    """
+    others = tuple(p for p in PLAINEST_FIRST if p not in model.precisions)
+    if not others:
+        msg = "it supports every precision"
+        raise NotOffered(msg)
+    return attrs.evolve(workloads(model), precisions=others)
+
+
+def totals_growths(model: Subject, grown: str) -> TotalsGrowthSpace:
+    """Pairs of totals, with more of `grown`: "ops" or "bytes".
+
+    Raises:
+        NotOffered: the model does not answer for totals.
+    """
+    if "totals" not in model.operators:
+        msg = "it does not answer for totals: declare operators = {..., 'totals'}"
+        raise NotOffered(msg)
+    return TotalsGrowthSpace(_totals(model), grown)
+
+
+def _totals(model: Subject) -> TotalsSpace:
+    return TotalsSpace(model.precisions, constants=model.machine.constants)
+
+
+def _of_kinds(model: Subject, kinds: Sequence[str]) -> WorkloadSpace:
+    answered = tuple(kind for kind in kinds if kind in model.operators)
+    if not answered:
+        msg = f"it answers for {', '.join(sorted(model.operators))} only"
+        raise NotOffered(msg)
+    return attrs.evolve(_graphs(model), kinds=answered)
 
 
 def huge_workloads(model: Subject) -> WorkloadSpace:

@@ -19,8 +19,8 @@ class ValidInputGetsNumbers(Property):
 
     Statement:
         For every valid workload at a supported precision the model returns, and every
-        number that it offers is neither infinite nor NaN. A prediction through a layer
-        may be left out.
+        number that it offers is neither infinite nor NaN. A prediction through a layer,
+        a sub-total or the traffic of a memory may be left out.
 
     Rationale:
         A model that divides by a tile count of zero, or that has no schedule for a

@@ -31,7 +31,7 @@ class AffineResponse(Property):
         terms, so that SEN001 leaves it out.
 
     Domain:
-        Every energy coefficient, alone, under factors between 0.5 and 2. A model whose
+        Every energy coefficient, alone, under factors between 0.1 and 10. A model whose
         mapping depends on energy coefficients is concave in them instead and declares
         an exemption; SEN008 and SCL001 hold for it all the same.
 

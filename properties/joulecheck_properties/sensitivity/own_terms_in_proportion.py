@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar, Final
 
 import numpy as np
@@ -26,8 +26,7 @@ class OwnTermsInProportion(Property):
         Let each coefficient c be multiplied by f_c. A term t whose only coefficient is
         c becomes f_c t. A term with several becomes something between the product of
         the f_c below 1 and the product of those above 1, times t; if one of them alone
-        is perturbed, t is affine in it: t(1) lies on the line through t(f) and t(g), g
-        on the other side of 1 (2 - f, or 0.5 where f > 2).
+        is perturbed, t is affine in it: t(1) + t(f) = 2 t((1 + f) / 2).
 
     Rationale:
         A coefficient is a price for counted events. A dead coefficient, one used twice
@@ -35,7 +34,7 @@ class OwnTermsInProportion(Property):
 
     Domain:
         Terms of coefficients that declare which terms they move, under one to three
-        factors between 0 and 10. A model whose mapping depends on energy coefficients
+        factors between 0.1 and 10. A model whose mapping depends on energy coefficients
         is concave in them instead and declares an exemption.
 
     Tolerance:
@@ -69,13 +68,12 @@ class OwnTermsInProportion(Property):
         """The least margin over the perturbed terms."""
         nominal = model.ask(cases.cases)
         scaled = model.ask(cases.cases, cases.scales)
-        opposite = {name: _opposite(factor) for name, factor in cases.scales.items()}
-        mirrored = model.ask(cases.cases, opposite)
+        halfway = model.ask(cases.cases, {n: (1 + f) / 2 for n, f in cases.scales.items()})
         one_moved = sum(f != 1 for f in cases.scales.values()) == 1
         margins = []
         for term, owners in _owners(model, cases.scales).items():
-            answers = (nominal, scaled, mirrored)
-            before, after, mirror = (a.energy_term(term) for a in answers)
+            answers = (nominal, scaled, halfway)
+            before, after, middle = (a.energy_term(term) for a in answers)
             factors = [f for name, f in cases.scales.items() if name in owners]
             touched = np.logical_or.reduce([f != 1 for f in factors])
             if len(owners) == 1:
@@ -85,29 +83,10 @@ class OwnTermsInProportion(Property):
             low = np.multiply.reduce([np.minimum(1, f) for f in factors])
             high = np.multiply.reduce([np.maximum(1, f) for f in factors])
             within = np.minimum(at_most(low * before, after), at_most(after, high * before))
-            share = _share(factors, [opposite[n] for n in cases.scales if n in owners])
-            line = share * after + (1 - share) * mirror
-            affine = equality(line, before, TOLERANCE)
+            affine = equality(before + after, 2 * middle, TOLERANCE)
             margins.append(np.where(touched, within, np.nan))
             margins.append(np.where(touched & one_moved, affine, np.nan))
         return least(margins, len(cases))
-
-
-def _opposite(factor: Floats) -> Floats:
-    """A factor on the other side of 1, as far from it where that is not negative."""
-    mirrored = 2 - factor
-    found: Floats = np.where(mirrored >= 0, mirrored, 0.5)
-    return found
-
-
-def _share(factors: Sequence[Floats], opposite: Sequence[Floats]) -> Floats:
-    """The weight of a factor in the mean of it and its opposite that is 1.
-
-    Of several factors, all but one of which are 1, that of the one.
-    """
-    up, down = (np.add.reduce([f - 1 for f in some]) for some in (factors, opposite))
-    share: Floats = np.where(up == down, 0.5, -down / np.where(up == down, 1, up - down))
-    return share
 
 
 def _owners(model: Subject, scales: Mapping[str, Floats]) -> dict[str, frozenset[str]]:

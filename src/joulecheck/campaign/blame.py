@@ -84,7 +84,7 @@ def blame(
         case: the minimal case.
         seen: other cases of the space.
     """
-    if law.family in STATEFUL:
+    if law.family in STATEFUL or not case.questions:  # no single answer is to blame
         return Blame()
     return _Judge(law, model, space, case, seen).judge()
 

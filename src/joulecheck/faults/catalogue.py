@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from joulecheck.errors import UnknownName, did_you_mean
+from joulecheck.faults.bounds import BOUNDS_FAULTS
 from joulecheck.faults.coefficients import COEFFICIENT_FAULTS
 from joulecheck.faults.kinds import KINDS
 from joulecheck.faults.machines import MACHINE_FAULTS
@@ -20,6 +21,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
     **{
         fault.name: fault
         for fault in (
+            *BOUNDS_FAULTS,
             *COEFFICIENT_FAULTS,
             *MACHINE_FAULTS,
             *RATE_FAULTS,

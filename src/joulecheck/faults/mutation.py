@@ -17,8 +17,7 @@ import numpy as np
 from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Layer
 from joulecheck.errors import NotOffered
-from joulecheck.faults.planted import Arrays, Change, FaultyModel
-from joulecheck.model import Scales
+from joulecheck.faults.planted import Arrays, Change, FaultyModel, dearer
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.workload.columns import Floats, OperatorColumns
 
@@ -99,27 +98,13 @@ class Mutation:
         return found.wrapper(model, found.change)
 
 
-def sound(model: LayeredModel, cases: Cases, scales: Scales) -> Arrays:
-    """What the model without a fault answers."""
-    return Arrays.of(model.estimate_batch(cases, scales))
-
-
 def rescaled(
     model: LayeredModel, found: Arrays, factors: Mapping[str, Floats | float]
 ) -> Arrays:
-    """Energy terms times factors, in the total and in every prediction by layer."""
-    through, energy = dict(found.through), found.energy
-    terms = dict(found.energy_terms)
-    layers = list(Layer)
+    """Energy terms times factors, wherever they count."""
     for name, factor in factors.items():
-        more = terms[name] * (factor - 1)
-        terms[name] = terms[name] + more
-        energy = energy + more
-        first = layers.index(model.layers[name])
-        for layer in layers[first:]:
-            if layer in through:
-                through[layer] = through[layer] + more
-    return attrs.evolve(found, energy=energy, energy_terms=terms, through=through)
+        found = dearer(model, found, name, found.energy_terms[name] * (factor - 1))
+    return found
 
 
 def lasting(model: LayeredModel, found: Arrays, latency: Floats) -> Arrays:

@@ -17,7 +17,7 @@ On one chip everything is exactly that of the chip, and the term `link` is exact
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, TypeVar
 
@@ -26,6 +26,7 @@ import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
+from joulecheck.composition import Composition, Sum
 from joulecheck.errors import UnknownName
 from joulecheck.estimate import Estimate
 from joulecheck.knob import Knob, KnobKind
@@ -41,6 +42,9 @@ PRICE: Final = "link_energy"
 """The coefficient of a byte that one chip sends to the next."""
 
 STATIC: Final = "static_power"
+
+WAITS: Final = ("hops", "link")
+"""The latency terms of collectives."""
 
 LINK_RATE: Final = "link.bandwidth"
 
@@ -91,12 +95,39 @@ class ClusterEnergyModel(LayeredModel):
     @cached_property
     def machine(self) -> Machine:
         """All chips as one, without resources: they do not tell what chips must send."""
-        return attrs.evolve(self.data.machine, resources=None, successor_of=())
+        return attrs.evolve(super().machine, resources=None, successor_of=())
 
     @cached_property
     def layers(self) -> dict[str, Layer]:
         """Those of the chip, and the link."""
         return {**self.chip.layers, "link": Layer.CLUSTER}
+
+    @cached_property
+    def latency_layers(self) -> dict[str, Layer]:  # type: ignore[override]  # as `layers`
+        """Those of the chip, and of the steps and the bytes of collectives."""
+        return {**self.chip.latency_layers, **dict.fromkeys(WAITS, Layer.CLUSTER)}
+
+    @property
+    def latency_composition(self) -> Composition:
+        """That of the chip, and then the collectives."""
+        return Sum(self.chip.latency_composition, *WAITS)
+
+    @cached_property
+    def subtotals(self) -> dict[str, Sequence[str]]:  # type: ignore[override]  # as `layers`
+        """Those of the chip; the link moves data."""
+        movement = (*self.chip.subtotals["all_movement"], "link")
+        return {**self.chip.subtotals, "all_movement": movement}
+
+    @property
+    def smooth(self) -> frozenset[str]:  # type: ignore[override]  # as `layers`
+        """Those of the chip."""
+        return self.chip.smooth
+
+    def _passed(self, name: str, memory: Memory) -> Memory:
+        """The memories of all chips, which carry what that of one does."""
+        del memory
+        one = self.chip.machine.memories[name]
+        return _times(self.chips, one, "bandwidth", "capacity")
 
     def _moved_by(self, coefficient: str) -> frozenset[str]:
         """What it moves in the chip; the price of the link moves the link."""
@@ -158,7 +189,8 @@ class ClusterEnergyModel(LayeredModel):
         terms = {name: self.chips * np.asarray(v) for name, v in one.energy_terms.items()}
         terms["static"] = latency * e[STATIC]
         terms["link"] = self.chips * cases.operators.per_case(sent) * price
-        through = self._through(one, cases.operators.per_case(results) * price)
+        links = self.hops * (cases.operators.per_case(results) * price)
+        through = self._through(one, links)
         through[Layer.STATIC] += waited * e[STATIC]
         return Estimate(
             energy=through[Layer.STATIC],
@@ -167,7 +199,21 @@ class ClusterEnergyModel(LayeredModel):
             energy_terms=terms,
             latency_terms={**one.latency_terms, **waits},
             through=through,
+            latency_through={
+                **one.latency_through,
+                Layer.CLUSTER: np.asarray(one.latency_through[Layer.DRAM]) + waited,
+            },
+            subtotals=self._subtotals(one, links),
+            traffic={name: self.chips * np.asarray(q) for name, q in one.traffic.items()},
         )
+
+    def _subtotals(self, one: Estimate, links: Floats) -> dict[str, Floats]:
+        """Joule of all chips by kind, and of the links, which move data."""
+        moved = {"all_movement": links, "dynamic": links}
+        return {
+            name: self.chips * np.asarray(joule) + moved.get(name, 0.0)
+            for name, joule in one.subtotals.items()
+        }
 
     def _share(self, cases: Cases) -> Cases:
         """What a chip with the largest share is asked."""
@@ -190,7 +236,7 @@ class ClusterEnergyModel(LayeredModel):
             "link": sums(sent / self.link.bandwidth),
         }
 
-    def _through(self, one: Estimate, hop: Floats) -> dict[Layer, Floats]:
+    def _through(self, one: Estimate, links: Floats) -> dict[Layer, Floats]:
         """Joule up to and with each layer while no chip waits, by the way of each byte.
 
         Not a sum of the terms: each chip gives its own predictions, which include its
@@ -198,7 +244,7 @@ class ClusterEnergyModel(LayeredModel):
 
         Args:
             one: what a chip predicts of its share.
-            hop: (cases,) joule of moving the whole results over one link.
+            links: (cases,) joule of moving the whole results over all of their hops.
         """
         found: dict[Layer, Floats] = {
             layer: self.chips * np.asarray(joule)
@@ -206,8 +252,8 @@ class ClusterEnergyModel(LayeredModel):
             if layer is not Layer.STATIC
         }
         *_, chips = found.values()
-        found[Layer.CLUSTER] = chips + self.hops * hop
-        found[Layer.STATIC] = self.chips * np.asarray(one.energy) + self.hops * hop
+        found[Layer.CLUSTER] = chips + links
+        found[Layer.STATIC] = self.chips * np.asarray(one.energy) + links
         return found
 
 

@@ -22,10 +22,9 @@ import numpy as np
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.quantities import BITS_PER_BYTE, OPS_PER_MAC
-from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Rates, dearest
+from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Prices, Rates, dearest
 from joulecheck.reference.spatial import (
     Engines,
-    Prices,
     SpatialModel,
     Work,
     cut,
@@ -114,6 +113,21 @@ class DomainFlowEnergyModel(SpatialModel):
         "dram": Layer.DRAM,
         "static": Layer.STATIC,
     }
+    latency_layers: ClassVar = {
+        "plane": Layer.ALU,
+        "launch": Layer.REGISTER,
+        "tile": Layer.SCRATCHPAD,
+        "global": Layer.ON_CHIP,
+        "dram": Layer.DRAM,
+    }
+    subtotals: ClassVar = {
+        "all_compute": ("alu",),
+        "all_movement": (
+            "boundary", "forwarding", "streamer", "tile", "global", "dma", "dram",
+        ),
+        "all_control": ("tracking", "program"),
+        "dynamic": ("all_compute", "all_movement", "all_control"),
+    }  # fmt: skip
     moves: ClassVar = moved_by(
         {
             "alu": ("mac_energy", "op_energy"),

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import ClassVar, Final
 
+import attrs
 import numpy as np
 
 from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Coefficient, Layer, check_scale
+from joulecheck.composition import Composition
 from joulecheck.errors import Unsupported
 from joulecheck.estimate import Estimate
 from joulecheck.knob import Knob, KnobKind
-from joulecheck.machine import Machine
+from joulecheck.machine import Machine, Memory
 from joulecheck.model import UNSCALED, Scale, Scales
+from joulecheck.quantities import BITS_PER_BYTE
 from joulecheck.reference.derivation import UNITS, derived
 from joulecheck.reference.machine_file import MachineFile
 from joulecheck.workload import Precision, Totals
@@ -27,6 +30,14 @@ PARTIAL_SUM_BYTES: Final[Floats] = np.array(
 )
 """By precision: sums of 64-bit formats are kept in 64 bits, all others in 32."""
 
+
+OPERANDS: Final = frozenset({"input", "weight", "output"})
+
+BY_PRECISION: Final = ("mac_energy", "op_energy")
+"""The prices that a machine file states once a precision."""
+
+Part = Layer | str
+"""A layer, which stands for all up to it, or a kind of energy that is a sub-total."""
 
 ENGINE_FIELDS: Final = 5
 """Numbers that describe an engine: its tile of three, its rate and its units."""
@@ -50,6 +61,10 @@ class Coefficients:
         """A value, one a case where it is scaled."""
         return self._declared[name].value * self._scales.get(name, 1.0)
 
+    def get(self, name: str) -> Floats | float:
+        """A value, or 0 for what the machine has no coefficient of."""
+        return self[name] if name in self._declared else 0.0
+
     def by_precision(self, stem: str, precision: Ints) -> Floats:
         """The coefficient `stem.PRECISION` of each case's precision."""
         table = np.full(len(PRECISIONS), np.nan)
@@ -63,6 +78,35 @@ class Coefficients:
                 scaled = PRECISIONS.index(Precision[name.removeprefix(f"{stem}.")])
                 values = np.where(precision == scaled, values * factors, values)
         return values
+
+
+class Prices:
+    """The coefficients of a batch, of which only some are charged.
+
+    `element` and `partial` are the bytes of an element and of a partial sum, (cases,).
+    """
+
+    def __init__(self, charged: Container[str], e: Coefficients, cases: Cases) -> None:
+        """Charge for some events.
+
+        Args:
+            charged: the coefficients that are not 0.
+            e: the values.
+            cases: whose precisions decide some of them.
+        """
+        self.element: Floats = cases.bits / BITS_PER_BYTE
+        self.partial = PARTIAL_SUM_BYTES[cases.precision]
+        self._charged = charged
+        self._e = e
+        self._precision = cases.precision
+
+    def __call__(self, name: str) -> Floats | float:
+        """The price `name`, or 0."""
+        if name not in self._charged:
+            return 0.0
+        if name in BY_PRECISION:
+            return self._e.by_precision(name, self._precision)
+        return self._e[name]
 
 
 Rates = Mapping[str, float]
@@ -87,6 +131,12 @@ class LayeredModel(ABC):
 
     term_layers: ClassVar[Mapping[str, Layer]]
     """The layer of each energy term that a machine of the class may have."""
+    latency_layers: ClassVar[Mapping[str, Layer]]
+    """Of each latency term that a machine of the class may have."""
+    subtotals: ClassVar[Mapping[str, Sequence[str]]]
+    """The energy terms of computing, moving data and controlling, and all of these."""
+    smooth: ClassVar[frozenset[str]] = frozenset({"dram"})
+    """Memories beyond the chip whose traffic grows no faster than its room shrinks."""
     moves: ClassVar[Mapping[str, frozenset[str]]]
     """The energy terms that each coefficient moves; `mac_energy` stands for all its
     precisions."""
@@ -107,8 +157,26 @@ class LayeredModel(ABC):
 
     @cached_property
     def machine(self) -> Machine:
-        """The machine as the harness knows it."""
-        return self.data.machine
+        """The machine as the harness knows it, and what passes its memories."""
+        machine = self.data.machine
+        return attrs.evolve(
+            machine,
+            memories={name: self._passed(name, m) for name, m in machine.memories.items()},
+        )
+
+    def _passed(self, name: str, memory: Memory) -> Memory:
+        """A memory with the operands that it carries, and how often it is there.
+
+        A home carries what lies there, other memories every operand, unless a class
+        says otherwise.
+        """
+        del name
+        return attrs.evolve(memory, carries=memory.homes or OPERANDS)
+
+    @property
+    @abstractmethod
+    def latency_composition(self) -> Composition:
+        """What of the latency terms overlaps, and what waits for what."""
 
     @cached_property
     def layers(self) -> dict[str, Layer]:
@@ -127,6 +195,32 @@ class LayeredModel(ABC):
             name: self.data.coefficient(name, self._moved_by(name))
             for name in self.data.coefficients
         }
+
+    @cached_property
+    def charged(self) -> dict[Part, frozenset[str]]:
+        """The coefficients up to each layer, and those of each kind that is no layer."""
+        order, layers = tuple(Layer), self.term_layers
+        found: dict[Part, frozenset[str]] = {}
+        for layer in dict.fromkeys(layers.values()):
+            inner = order[: order.index(layer) + 1]
+            found[layer] = self._movers(t for t, of in layers.items() if of in inner)
+        for kind in ("all_movement", "all_control"):
+            found[kind] = self._movers(self.subtotals[kind])
+        return found
+
+    def _movers(self, terms: Iterable[str]) -> frozenset[str]:
+        """The coefficients that move some of these terms."""
+        some = frozenset(terms)
+        return frozenset(name for name, moved in self.moves.items() if moved & some)
+
+    def split(
+        self, found: Mapping[Part, Floats]
+    ) -> tuple[dict[Layer, Floats], dict[str, Floats]]:
+        """Joule of each part of `charged`, as prefixes and as sub-totals."""
+        through = {part: joule for part, joule in found.items() if isinstance(part, Layer)}
+        kinds = {part: joule for part, joule in found.items() if isinstance(part, str)}
+        ends = {"all_compute": through[Layer.ALU], "dynamic": through[Layer.DRAM]}
+        return through, {**kinds, **ends}
 
     @cached_property
     def _engine_tables(self) -> list[Floats]:
@@ -214,12 +308,20 @@ class LayeredModel(ABC):
         Raises:
             Unsupported: it has no such precision, or the workload is totals.
         """
-        if case.precision not in self.precisions:
-            names = ", ".join(sorted(p.name for p in self.precisions))
-            msg = f"{self.name} computes in {names}, not in {case.precision.name}"
-            raise Unsupported(msg)
+        self.require_precision(case.precision)
         if isinstance(case.workload, Totals):
             msg = f"{self.name} needs operators, not totals: their shapes decide"
+            raise Unsupported(msg)
+
+    def require_precision(self, precision: Precision) -> None:
+        """Refuse a precision that the machine does not have.
+
+        Raises:
+            Unsupported: it has no such precision.
+        """
+        if precision not in self.precisions:
+            names = ", ".join(sorted(p.name for p in self.precisions))
+            msg = f"{self.name} computes in {names}, not in {precision.name}"
             raise Unsupported(msg)
 
     def power(self, precision: Precision) -> dict[Layer, float]:
@@ -265,6 +367,9 @@ def batch_of_one(
         energy_terms={n: _only(v) for n, v in found.energy_terms.items()},
         latency_terms={n: _only(v) for n, v in found.latency_terms.items()},
         through={layer: _only(v) for layer, v in found.through.items()},
+        latency_through={layer: _only(v) for layer, v in found.latency_through.items()},
+        subtotals={n: _only(v) for n, v in found.subtotals.items()},
+        traffic={n: _only(v) for n, v in found.traffic.items()},
     )
 
 

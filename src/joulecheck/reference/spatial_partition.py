@@ -13,14 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, Final
 
+import attrs
 import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
+from joulecheck.machine import Memory
 from joulecheck.quantities import OPS_PER_MAC
-from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Rates
+from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Prices, Rates
 from joulecheck.reference.spatial import (
-    Prices,
     SpatialModel,
     Tensors,
     Work,
@@ -60,6 +61,22 @@ class SpatialPartitionEnergyModel(SpatialModel):
         "dram": Layer.DRAM,
         "static": Layer.STATIC,
     }
+    latency_layers: ClassVar = {
+        "engine": Layer.ALU,
+        "launch": Layer.REGISTER,
+        "barrier": Layer.REGISTER,
+        "local": Layer.SCRATCHPAD,
+        "mesh": Layer.ON_CHIP,
+        **dict.fromkeys(HOMES, Layer.DRAM),
+    }
+    before: ClassVar = ("barrier",)
+    smooth: ClassVar = frozenset(HOMES)
+    subtotals: ClassVar = {
+        "all_compute": ("alu",),
+        "all_movement": ("engine", "local", "crossing", "mesh", *HOMES),
+        "all_control": ("barrier",),
+        "dynamic": ("all_compute", "all_movement", "all_control"),
+    }
     moves: ClassVar = moved_by(
         {
             "alu": ("mac_energy", "op_energy"),
@@ -85,13 +102,14 @@ class SpatialPartitionEnergyModel(SpatialModel):
         used = np.clip(tiling.grains, 1, engines.units)
         copies = moved.near.a * np.clip(tiling.across, 1, engines.units)
         far = self._far(moved, contexts)
+        local = np.maximum(sum(passing, start=np.zeros(len(ops))), sum(far.values()))
         events = {
             "mac_energy": ops.macs,
             "op_energy": ops.other_ops,
             "latch_energy": passing.a + passing.b,
             "accumulation_energy": ops.macs / engines.depth * moved.widths.partial,
             "barrier_energy": used * contexts,
-            "local_energy": passing.a + passing.b + passing.c,
+            "local_energy": local,
             "crossing_energy": copies + moved.near.c,
             "hop_energy": copies + moved.near.c * self._distance,
             **{f"{home}_energy": crossing for home, crossing in far.items()},
@@ -99,11 +117,15 @@ class SpatialPartitionEnergyModel(SpatialModel):
         cycles = tiling.cycles + self._slots(ops, engines)
         busy = {
             "engine": cycles / self.data.clock,
-            **self._passing(
-                {"local": events["local_energy"], "mesh": events["hop_energy"], **far}
-            ),
+            **self._passing({"local": local, "mesh": events["hop_energy"], **far}),
         }
         return Work(events, busy, {"barrier": contexts * self._barrier_time})
+
+    def _passed(self, name: str, memory: Memory) -> Memory:
+        """Inputs and results cross the mesh, which keeps none; weights stay in place."""
+        if name == "mesh":
+            return attrs.evolve(memory, capacity=0, carries={"input", "output"})
+        return super()._passed(name, memory)
 
     @property
     def _memory(self) -> float:

@@ -10,7 +10,6 @@ what of them exceeds it is fetched again for every block of rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import takewhile
 from typing import ClassVar, Final, NamedTuple
 
 import attrs
@@ -18,16 +17,20 @@ import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
+from joulecheck.composition import Each, Max, Sum
 from joulecheck.estimate import Estimate
+from joulecheck.machine import Memory
 from joulecheck.model import UNSCALED, Scales
 from joulecheck.quantities import BITS_PER_BYTE, OPS_PER_MAC
 from joulecheck.reference.layered import (
     PARTIAL_SUM_BYTES,
     Coefficients,
     LayeredModel,
+    Prices,
     Rates,
     dearest,
 )
+from joulecheck.reference.stalls import once, stalled
 from joulecheck.reference.traffic import Operands, spilled
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import (
@@ -38,6 +41,9 @@ from joulecheck.workload.columns import (
 )
 
 OPERANDS: Final = ("input", "weight", "output")
+
+EDGES: Final = ("dram", "host")
+"""The memories outside the chip that a machine may have."""
 
 
 @attrs.frozen(eq=False)
@@ -113,7 +119,8 @@ class SystolicArrayEnergyModel(LayeredModel):
     """Energy and latency of a TPU.
 
     Latency is the launch plus, operator by operator, the longest of the array, the
-    vector unit and each memory outside the chip: all of them overlap perfectly.
+    vector unit, staging where its bandwidth is known and each memory outside the chip:
+    all of them overlap perfectly.
     """
 
     term_layers: ClassVar = {
@@ -149,10 +156,31 @@ class SystolicArrayEnergyModel(LayeredModel):
     }
     per_unit: ClassVar = frozenset({"accumulators"})
 
+    latency_layers: ClassVar = {
+        "array": Layer.ALU,
+        "vector": Layer.ALU,
+        "launch": Layer.REGISTER,
+        "staging": Layer.ON_CHIP,
+        **dict.fromkeys(EDGES, Layer.DRAM),
+    }
+    smooth: ClassVar = frozenset()
+    latency_composition = Sum("launch", Each(Max("array", "vector", "staging", *EDGES)))
+    subtotals: ClassVar = {
+        "all_compute": ("alu",),
+        "all_movement": ("array", "accumulator", "buffer", "staging", *EDGES),
+        "all_control": ("control",),
+        "dynamic": ("all_compute", "all_movement", "all_control"),
+    }
+
     @property
     def timed(self) -> tuple[str, ...]:
-        """The memories outside the chip: those on it keep up with the arrays."""
-        return tuple(sorted(set(self.homes.values())))
+        """Staging where its bandwidth is stated, and the memories outside the chip.
+
+        Others on the chip keep up with the arrays.
+        """
+        memories = self.data.memories
+        staging = "staging" in memories and memories["staging"].bandwidth is not None
+        return ("staging",) * staging + tuple(sorted(set(self.homes.values())))
 
     @property
     def tile_model(self) -> TPUTileEnergyModel:
@@ -174,9 +202,13 @@ class SystolicArrayEnergyModel(LayeredModel):
         ops = cases.operators
         tiles = self.tile_model.lay_out(ops)
         events = self._events(cases, tiles)
-        latency_terms, latency = self._latency(cases, tiles, events)
+        latency_terms, latency_through, latency = self._latency(cases, tiles, events)
         events = events.per_case(ops)
-        through = self._through(cases, events, latency, e)
+        found = {
+            part: self._by_operand(events, latency, Prices(charged, e, cases))
+            for part, charged in self.charged.items()
+        }
+        through, subtotals = self.split(found)
         return Estimate(
             energy=through[Layer.STATIC],
             latency=latency,
@@ -184,6 +216,9 @@ class SystolicArrayEnergyModel(LayeredModel):
             energy_terms=self._energy_terms(cases, events, latency, e),
             latency_terms=latency_terms,
             through=through,
+            latency_through=latency_through,
+            subtotals=subtotals,
+            traffic=self._traffic(events),
         )
 
     def _events(self, cases: Cases, tiles: Tiles) -> Events:
@@ -232,8 +267,8 @@ class SystolicArrayEnergyModel(LayeredModel):
 
     def _latency(
         self, cases: Cases, tiles: Tiles, events: Events
-    ) -> tuple[dict[str, Floats], Floats]:
-        """Seconds by term, each summed over a case's operators, and in all."""
+    ) -> tuple[dict[str, Floats], dict[Layer, Floats], Floats]:
+        """Seconds of each case by term, up to each layer, and in all."""
         ops = cases.operators
         peak = self.peak[cases.precision]
         passes = self._array_rate / ops.per_operator(peak)
@@ -242,13 +277,53 @@ class SystolicArrayEnergyModel(LayeredModel):
             "vector": ops.other_ops / self.data.geometry["vector_ops_per_clock"]
             / self.data.clock,
         }  # fmt: skip
-        for name in sorted(set(self.homes.values())):
-            crossing = sum(events.far[o] for o in OPERANDS if self.homes[o] == name)
-            busy[name] = np.asarray(crossing) / self._bandwidth(name)
+        crossing = {"staging": events.staged, **self._far_traffic(events)}
+        for name in self.timed:
+            busy[name] = crossing[name] / self._bandwidth(name)
+        through = stalled(
+            ops, self.latency_layers, busy, {"launch": once(ops, self.data.launch)}
+        )
         longest = np.maximum.reduce(list(busy.values()))
         terms = {name: ops.per_case(time) for name, time in busy.items()}
         launch = np.full(len(cases), self.data.launch)
-        return {**terms, "launch": launch}, ops.per_case(longest) + self.data.launch
+        latency = ops.per_case(longest) + self.data.launch
+        return {**terms, "launch": launch}, through, latency
+
+    def _passed(self, name: str, memory: Memory) -> Memory:
+        """Weights bypass the buffer, and activations the staging memory of some.
+
+        The bandwidth that a file states of the memories next to the arrays is that of
+        the arrays' edge, a part of the cycles; of their other ports nothing is known.
+        """
+        if memory.homes:
+            return super()._passed(name, memory)
+        activations = {"input", "output"}
+        staged = activations if self.data.geometry["stages_activations"] else set()
+        carried = {
+            "accumulators": {"output"},
+            "buffer": activations,
+            "staging": {"weight", *staged},
+        }
+        bandwidth = memory.bandwidth if name in self.timed else None
+        return attrs.evolve(memory, bandwidth=bandwidth, carries=carried[name])
+
+    def _traffic(self, events: Events) -> dict[str, Floats]:
+        """Bytes across the edge of each memory that the machine has."""
+        near = {
+            "accumulators": 2 * events.accumulated,
+            "buffer": events.streamed + events.stored,
+            "staging": events.staged,
+        }
+        crossing = {**near, **self._far_traffic(events)}
+        return {name: crossing[name] for name in self.data.memories}
+
+    def _far_traffic(self, events: Events) -> dict[str, Floats]:
+        """Bytes across each edge of the chip, by memory."""
+        homes = self.homes
+        return {
+            name: np.asarray(sum(events.far[o] for o in OPERANDS if homes[o] == name))
+            for name in sorted(set(homes.values()))
+        }
 
     @property
     def _array_rate(self) -> float:
@@ -309,76 +384,43 @@ class SystolicArrayEnergyModel(LayeredModel):
             + events.stored * e["buffer_write_energy"],
             "staging": events.staged * e["staging_energy"],
         }
-        for name in sorted(set(self.homes.values())):
-            crossing = sum(events.far[o] for o in OPERANDS if self.homes[o] == name)
+        for name, crossing in self._far_traffic(events).items():
             found[name] = np.asarray(crossing * e[f"{name}_energy"])
         return {**found, "static": latency * e["static_power"]}
 
-    def _through(
-        self, cases: Cases, events: Events, latency: Floats, e: Coefficients
-    ) -> dict[Layer, Floats]:
-        """Joule up to and with each layer, by what happens to each operand.
+    def _by_operand(self, events: Events, latency: Floats, price: Prices) -> Floats:
+        """Joule at these prices, by what happens to each operand.
 
         Not a sum of the terms. A weight pays for its home, staging and the shift into
         an array; an activation for its home, the buffer and its way through the PEs;
-        a partial sum for its way down the PEs and the accumulators. Prices of what
-        lies beyond the asked layer are left out.
+        a partial sum for its way down the PEs and the accumulators.
         """
-        return {
-            layer: self._by_operand(cases, events, latency, Prices(e, layer))
-            for layer in dict.fromkeys(self.layers.values())
-        }
-
-    def _by_operand(
-        self, cases: Cases, events: Events, latency: Floats, prices: Prices
-    ) -> Floats:
-        hop = prices("forwarding_energy", Layer.REGISTER)
-        width = cases.bits / BITS_PER_BYTE + PARTIAL_SUM_BYTES[cases.precision]
-        mac = prices.e.by_precision("mac_energy", cases.precision) + width * hop
-        op = prices.e.by_precision("op_energy", cases.precision)
-        return (
-            events.macs * mac
-            + events.other_ops * op
-            + self._weights(events, prices)
-            + self._activations(events, prices)
-            + self._partial_sums(events, prices)
-            + latency * prices("static_power", Layer.STATIC)
+        hop = (price.element + price.partial) * price("forwarding_energy")
+        return np.asarray(
+            events.macs * (price("mac_energy") + hop)
+            + events.other_ops * price("op_energy")
+            + self._weights(events, price)
+            + self._activations(events, price)
+            + self._partial_sums(events, price)
+            + latency * price("static_power")
         )
 
-    def _weights(self, events: Events, prices: Prices) -> Floats:
-        home = prices(f"{self.homes['weight']}_energy", Layer.DRAM)
-        staging = prices("staging_energy", Layer.ON_CHIP)
-        shift = prices("weight_shift_energy", Layer.REGISTER)
-        tile = prices("instruction_energy", Layer.REGISTER)
-        moved = events.far["weight"] * home + events.shifted * (staging + shift)
-        return moved + events.tiles * tile
+    def _weights(self, events: Events, price: Prices) -> Floats | float:
+        home = price(f"{self.homes['weight']}_energy")
+        near = price("staging_energy") + price("weight_shift_energy")
+        moved = events.far["weight"] * home + events.shifted * near
+        return moved + events.tiles * price("instruction_energy")
 
-    def _activations(self, events: Events, prices: Prices) -> Floats:
-        staging = prices("staging_energy", Layer.ON_CHIP)
+    def _activations(self, events: Events, price: Prices) -> Floats | float:
+        staging = price("staging_energy")
         passing = staging if self.data.geometry["stages_activations"] else 0.0
-        read = prices("buffer_read_energy", Layer.SCRATCHPAD)
-        write = prices("buffer_write_energy", Layer.SCRATCHPAD)
-        found = events.streamed * read + events.stored * write
+        found = events.streamed * price("buffer_read_energy")
+        found = found + events.stored * price("buffer_write_energy")
         for operand in ("input", "output"):
-            home = prices(f"{self.homes[operand]}_energy", Layer.DRAM)
+            home = price(f"{self.homes[operand]}_energy")
             found = found + events.far[operand] * (home + passing)
         return found
 
-    def _partial_sums(self, events: Events, prices: Prices) -> Floats:
-        write = prices("accumulator_write_energy", Layer.SCRATCHPAD)
-        read = prices("accumulator_read_energy", Layer.SCRATCHPAD)
+    def _partial_sums(self, events: Events, price: Prices) -> Floats | float:
+        write, read = price("accumulator_write_energy"), price("accumulator_read_energy")
         return events.accumulated * write + events.accumulated * read
-
-
-class Prices:
-    """The coefficients of a batch, free where they lie beyond a layer."""
-
-    def __init__(self, e: Coefficients, outermost: Layer) -> None:
-        """Charge for everything up to and with `outermost`."""
-        self.e = e
-        self._charged = set(takewhile(lambda layer: layer is not outermost, Layer))
-        self._charged.add(outermost)
-
-    def __call__(self, name: str, layer: Layer) -> Floats | float:
-        """The coefficient `name`, which lies in `layer`, or 0."""
-        return self.e[name] if layer in self._charged else 0.0

@@ -120,6 +120,18 @@ class OperatorColumns:
         """Whether every case is a single operator."""
         return len(self.starts) == len(self)
 
+    @property
+    def single(self) -> Bools:
+        """(cases,) whether each case is a single operator."""
+        found: Bools = np.diff(np.append(self.starts, len(self))) == 1
+        return found
+
+    @property
+    def gemm(self) -> Bools:
+        """(cases,) whether each case is a single GEMM."""
+        found: Bools = self.single & (self.kind[self.starts] == GEMM)
+        return found
+
     def take(self, cases: Ints) -> OperatorColumns:
         """The operators of these cases, in their order."""
         counts = np.diff(np.append(self.starts, len(self)))[cases]
@@ -210,6 +222,13 @@ def operator_columns(workloads: Sequence[Workload]) -> OperatorColumns:
 
 
 _WIDTH: Final = 15
+
+
+def totals_columns(ops: Floats) -> OperatorColumns:
+    """The rows of `Totals` of so many operations each: no MACs, tensors or traffic."""
+    table = np.zeros((_WIDTH, len(ops)))
+    table[0], table[1], table[6] = ELEMENTWISE, 1, ops
+    return OperatorColumns.of_table(np.arange(len(ops)), table)
 
 
 def _row(nodes: Sequence[Node], index: int) -> tuple[float, ...]:

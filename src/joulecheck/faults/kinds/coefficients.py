@@ -10,7 +10,8 @@ import numpy as np
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.estimate import Estimate
-from joulecheck.faults.mutation import Drawn, Kind, lasting, one_of, rescaled, sound
+from joulecheck.faults.mutation import Drawn, Kind, lasting, one_of, rescaled
+from joulecheck.faults.planted import sound
 from joulecheck.model import Scales
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.workload import Precision

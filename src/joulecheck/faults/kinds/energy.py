@@ -10,15 +10,8 @@ import numpy as np
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.estimate import Estimate
-from joulecheck.faults.mutation import (
-    Drawn,
-    Kind,
-    layers_of,
-    one_of,
-    rescaled,
-    sound,
-    terms_of,
-)
+from joulecheck.faults.mutation import Drawn, Kind, layers_of, one_of, rescaled, terms_of
+from joulecheck.faults.planted import sound
 from joulecheck.model import Scales
 from joulecheck.reference.layered import LayeredModel
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.estimate import Estimate
-from joulecheck.faults.mutation import Drawn, Kind, lasting, one_of, sound
-from joulecheck.faults.planted import Arrays
+from joulecheck.faults.mutation import Drawn, Kind, lasting, one_of
+from joulecheck.faults.planted import Arrays, sound
 from joulecheck.model import Scales
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.workload.columns import Floats

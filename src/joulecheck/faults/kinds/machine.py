@@ -10,7 +10,8 @@ import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.estimate import Estimate
-from joulecheck.faults.mutation import Drawn, Kind, one_of, sound
+from joulecheck.faults.mutation import Drawn, Kind, one_of
+from joulecheck.faults.planted import sound
 from joulecheck.machine import Memory
 from joulecheck.model import Scales
 from joulecheck.reference.layered import LayeredModel

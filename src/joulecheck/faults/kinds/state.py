@@ -9,8 +9,8 @@ import numpy as np
 
 from joulecheck.case import Case, Cases
 from joulecheck.estimate import Estimate
-from joulecheck.faults.mutation import Drawn, Kind, sound
-from joulecheck.faults.planted import Change, FaultyModel, LateRestoringModel
+from joulecheck.faults.mutation import Drawn, Kind
+from joulecheck.faults.planted import Change, FaultyModel, LateRestoringModel, sound
 from joulecheck.model import UNSCALED, Scale, Scales
 from joulecheck.reference.layered import LayeredModel
 

@@ -15,11 +15,10 @@ from joulecheck.faults.mutation import (
     Kind,
     one_of,
     rescaled,
-    sound,
     with_cases,
     with_operators,
 )
-from joulecheck.faults.planted import Arrays
+from joulecheck.faults.planted import Arrays, sound
 from joulecheck.model import Scales
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.workload import (
