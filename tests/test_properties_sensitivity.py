@@ -71,6 +71,16 @@ class TestOwnTermsInProportion:
 
         assert holds("SEN001", priced, case, coefficients=PRICED)
 
+    def test_never_asks_for_a_negative_coefficient(self) -> None:
+        asked: list[float] = []
+
+        def remembering(case: Case, scale: Scale) -> Estimate:
+            asked.extend(scale.values())
+            return priced(case, scale)
+
+        assert holds("SEN001", remembering, scaled(fetch=10.0), coefficients=PRICED)
+        assert min(asked) >= 0
+
     @pytest.mark.parametrize(
         "response",
         [

@@ -12,12 +12,14 @@ from rich.text import Text
 from joulecheck.cli.adapter import adapter
 from joulecheck.cli.distribution import distribution_command
 from joulecheck.cli.explain import explain
+from joulecheck.cli.faults import faults_command
 from joulecheck.cli.findings import findings
 from joulecheck.cli.fuzz import fuzz
 from joulecheck.cli.models import models
 from joulecheck.cli.properties import properties
 from joulecheck.cli.rank import rank
 from joulecheck.cli.replay import replay
+from joulecheck.cli.score import score_command
 from joulecheck.cli.settings import project_settings
 from joulecheck.errors import JoulecheckError
 
@@ -53,12 +55,14 @@ COMMANDS: Final = (
     adapter,
     distribution_command,
     explain,
+    faults_command,
     findings,
     fuzz,
     models,
     properties,
     rank,
     replay,
+    score_command,
 )
 
 for command in COMMANDS:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from os import cpu_count
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,6 +34,7 @@ from joulecheck.cli.options import (
     named_option,
     open_corpus,
     select_option,
+    workers_option,
 )
 from joulecheck.cli.output import console, recorded, write_text
 from joulecheck.corpus import Corpus, Status, utc_now
@@ -46,9 +46,6 @@ from joulecheck.resolve import ModelRef, references
 
 DEFAULT_BUDGET: Final = 30.0
 """Seconds, when neither cases nor a budget are given."""
-
-MAX_WORKERS: Final = 8
-"""Worker processes when none are asked for, on larger machines."""
 
 EXIT_FOUND: Final = 1
 EXIT_VACUOUS: Final = 2
@@ -75,14 +72,7 @@ EXIT_VACUOUS: Final = 2
     help="Of all random numbers. [default: a random one, which is printed]",
 )
 @inject_option
-@named_option(
-    "--workers",
-    type=click.IntRange(min=0),
-    default=lambda: min(cpu_count() or 1, MAX_WORKERS),
-    show_default="one a processor, at most 8",
-    help="Supervised processes that ask the models; 0 asks them in this process, where "
-    "a crash or a hang is not contained. Findings do not depend on it.",
-)
+@workers_option
 @named_option(
     "--name",
     help="Name the campaign: run again, a search of the same name goes on where it "

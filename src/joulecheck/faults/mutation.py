@@ -107,9 +107,17 @@ def rescaled(
     return found
 
 
-def slower(found: Arrays, more: Floats) -> Arrays:
-    """The answer with so many more seconds in all, in the total alone."""
-    return attrs.evolve(found, latency=found.latency + more)
+def lasting(model: LayeredModel, found: Arrays, latency: Floats) -> Arrays:
+    """The answer with another latency in all, and what a model computes from it.
+
+    Those are the utilisation and static energy. The terms of latency stay.
+    """
+    lasts = np.where(found.latency > 0, latency / found.latency, 1.0)
+    static = dict.fromkeys(terms_of(model, Layer.STATIC), lasts)
+    with np.errstate(divide="ignore"):
+        utilisation = found.utilisation / lasts
+    changed = rescaled(model, found, static)
+    return attrs.evolve(changed, latency=latency, utilisation=utilisation)
 
 
 def terms_of(model: LayeredModel, layer: Layer) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import takewhile
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import attrs
 import numpy as np
@@ -96,6 +96,17 @@ class LateRestoringModel(FaultyModel):
         elif kept is not None and len(kept) == len(cases):
             return attrs.evolve(found, energy=found.energy * kept)
         return found
+
+
+class Plantable(Protocol):
+    """What can be planted in a reference model."""
+
+    @property
+    def name(self) -> str:
+        """As a user writes it."""
+
+    def plant(self, model: LayeredModel) -> FaultyModel:
+        """The model with the fault in it."""
 
 
 @attrs.frozen
@@ -376,13 +387,13 @@ FAULTS: Final[Mapping[str, Fault]] = {
 """Faults in what a model counts, adds up and answers, by name."""
 
 
-def inject(subject: Subject, fault: Fault) -> Subject:
+def inject(subject: Subject, fault: Plantable) -> Subject:
     """The same reference model with a fault in it, under the same name.
 
     Its peers are sound.
 
     Raises:
-        NotOffered: the model is no reference model.
+        NotOffered: the model is no reference model, or the fault does not apply to it.
     """
     if not isinstance(subject.model, LayeredModel):
         msg = f"{subject.name} is no reference model: faults can be injected in those only"

@@ -10,7 +10,7 @@ import numpy as np
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.estimate import Estimate
-from joulecheck.faults.mutation import Drawn, Kind, one_of, rescaled
+from joulecheck.faults.mutation import Drawn, Kind, lasting, one_of, rescaled
 from joulecheck.faults.planted import sound
 from joulecheck.model import Scales
 from joulecheck.reference.layered import LayeredModel
@@ -183,9 +183,11 @@ def _penalty(rng: Rng, model: LayeredModel) -> Drawn | None:
     def change(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
         found = sound(model, cases, scales)
         here = np.where(cases.precision == at, factor, 1.0)
-        found = rescaled(model, found, dict.fromkeys(found.energy_terms, here))
+        dynamic = [n for n, layer in model.layers.items() if layer is not Layer.STATIC]
+        found = rescaled(model, found, dict.fromkeys(dynamic, here))
         terms = {name: time * here for name, time in found.latency_terms.items()}
-        return attrs.evolve(found, latency=found.latency * here, latency_terms=terms)
+        slower = attrs.evolve(found, latency_terms=terms)
+        return lasting(model, slower, found.latency * here)
 
     what = f"{narrow.name} x {factor:.3g}"
     return Drawn(what=what, places=("energy", "latency", "alu"), change=change)

@@ -10,7 +10,7 @@ import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.estimate import Estimate
-from joulecheck.faults.mutation import Drawn, Kind, one_of
+from joulecheck.faults.mutation import Drawn, Kind, lasting, one_of
 from joulecheck.faults.planted import Arrays, sound
 from joulecheck.model import Scales
 from joulecheck.reference.layered import LayeredModel
@@ -24,7 +24,7 @@ def _latency(
 ) -> Drawn:
     def change(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
         found = sound(model, cases, scales)
-        return attrs.evolve(found, latency=of(model, found, cases))
+        return lasting(model, found, of(model, found, cases))
 
     return Drawn(what=what, places=("latency", *place), change=change)
 
@@ -35,7 +35,7 @@ def _compute_terms(model: LayeredModel, found: Arrays) -> list[str]:
 
 
 def _memory_terms(model: LayeredModel) -> list[str]:
-    return [n for n, m in model.machine.memories.items() if m.bandwidth]
+    return list(model.timed)
 
 
 def _longest(found: Arrays, names: list[str]) -> Floats:
@@ -99,7 +99,7 @@ def _units_missing(rng: Rng, model: LayeredModel) -> Drawn | None:
             terms[name] = terms[name] / model.data.units
         grown = _longest(found, names)
         ended = np.minimum(found.latency, grown / model.data.units + model.data.launch)
-        return attrs.evolve(found, latency=ended, latency_terms=terms)
+        return lasting(model, attrs.evolve(found, latency_terms=terms), ended)
 
     places = ("latency", "compute", "array", "engine", "plane", "tiles", "elements")
     return Drawn(what=f"{model.data.units} units", places=places, change=change)

@@ -76,7 +76,7 @@ def _not_restored(rng: Rng, model: LayeredModel) -> Drawn:
 def _random(rng: Rng, model: LayeredModel) -> Drawn:
     del model
     spread = float(10.0 ** rng.uniform(-6, -2))
-    chance = np.random.default_rng()
+    chance = np.random.default_rng(rng.integers(1 << 32))
 
     def change(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
         found = sound(model, cases, scales)

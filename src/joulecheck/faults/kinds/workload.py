@@ -187,21 +187,17 @@ def _batch_amortised(rng: Rng, model: LayeredModel) -> Drawn:
 
 
 def _spill(rng: Rng, model: LayeredModel) -> Drawn | None:
-    memories = [
-        (name, memory)
-        for name, memory in model.machine.memories.items()
-        if memory.capacity and not memory.homes
-    ]
-    priced = [n for n in model.machine.memories if n in model.layers]
-    if not memories or not priced:
+    memories = model.machine.memories
+    sized = [name for name, m in memories.items() if m.capacity and not m.homes]
+    priced = [name for name in memories if name in model.layers]
+    if not sized or not priced:
         return None
-    name = priced[-1]
-    near, memory = one_of(rng, memories)
+    name, near = priced[-1], one_of(rng, sized)
     factor = float(rng.uniform(3, 10))
-    capacity = float(memory.capacity or 0)
 
     def change(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
         found = sound(model, cases, scales)
+        capacity = model.machine.memories[near].capacity or 0
         spilled = np.where(cases.bytes > capacity, factor, 1.0)
         return rescaled(model, found, {name: spilled})
 
