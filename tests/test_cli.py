@@ -355,6 +355,15 @@ class TestFindings:
         assert "minimal" in done.stdout
 
 
+class TestHelp:
+    @pytest.mark.parametrize("command", [[], ["fuzz"], ["score"], ["distribution"]])
+    def test_examples_keep_their_lines(self, run: Run, command: list[str]) -> None:
+        lines = run(*command, "--help").stdout.splitlines()
+
+        assert not any("\\b" in line for line in lines)
+        assert any(line.startswith("    joulecheck ") for line in lines)
+
+
 class TestListings:
     def test_models_lists_the_reference_models(self, run: Run) -> None:
         listed = json.loads(run("models", "--output-format", "json").stdout)
