@@ -49,7 +49,8 @@ REFS = {
 }
 
 LAWS = (
-    "BND001", "CMP001", "DET001", "MON001", "MON002", "ORD004", "PRC001", "ROB001", "SEN001",
+    "BND001", "CMP001", "DET001", "MON001", "MON002", "ORD004", "PRC001", "ROB001",
+    "SEN001",
 )  # fmt: skip
 """One or two of most kinds of case."""
 
