@@ -519,6 +519,8 @@ def cluster(name: str) -> Subject:
 @pytest.mark.parametrize("name", CLUSTERS)
 def test_every_law_holds(name: str, law: Property) -> None:
     model = cluster(name)
+    if law.id in model.exemptions:
+        return
     try:
         space = law.space(model)
     except NotOffered:

@@ -31,7 +31,7 @@ from joulecheck.errors import UnknownName
 from joulecheck.estimate import Estimate
 from joulecheck.knob import Knob, KnobKind
 from joulecheck.machine import Machine, Memory
-from joulecheck.model import UNSCALED, Scales
+from joulecheck.model import UNSCALED, Exemption, Scales
 from joulecheck.reference.layered import Coefficients, LayeredModel, Rates
 from joulecheck.reference.machine_file import CoefficientRow, Link, MachineFile
 from joulecheck.reference.shards import PASSES, Along, exchanged, shard
@@ -91,6 +91,12 @@ class ClusterEnergyModel(LayeredModel):
             coefficients=coefficients,
             operating_points={},
         )
+
+    @property
+    def exemptions(self) -> tuple[Exemption, ...]:
+        """Several chips compute on what fills up their shares."""
+        padded = Exemption("BND013", "its chips compute whole shares, padding included")
+        return (padded,) if self.chips > 1 else ()
 
     @cached_property
     def machine(self) -> Machine:

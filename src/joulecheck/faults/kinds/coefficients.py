@@ -187,7 +187,7 @@ def _penalty(rng: Rng, model: LayeredModel) -> Drawn | None:
         found = rescaled(model, found, dict.fromkeys(dynamic, here))
         terms = {name: time * here for name, time in found.latency_terms.items()}
         slower = attrs.evolve(found, latency_terms=terms)
-        return lasting(model, slower, found.latency * here)
+        return lasting(model, slower, found.latency * here, by_layer=True)
 
     what = f"{narrow.name} x {factor:.3g}"
     return Drawn(what=what, places=("energy", "latency", "alu"), change=change)
