@@ -9,6 +9,9 @@ from joulecheck.case import (
     Case,
     Derivation,
     DerivedCase,
+    EquivalentPair,
+    Part,
+    PartedCase,
     PrecisionPair,
     ScaledCase,
     WorkloadPair,
@@ -43,6 +46,8 @@ CASES: list[AnyCase] = [
     WorkloadPair(Case(GEMM), Case(Gemm(m=4, n=3, k=5)), "m"),
     PrecisionPair(Case(GEMM, Precision.INT8), Case(GEMM, Precision.FP32)),
     DerivedCase(Case(GEMM), Derivation({"clock": 2.0}, {"static_power": 0.5})),
+    EquivalentPair(Case(Gemm(m=1, n=3, k=5, batch=2)), Case(GEMM), "batch as rows"),
+    PartedCase(Case(GEMM), (Part(Case(Gemm(m=1, n=3, k=5)), 2),), "m"),
 ]
 """One of every kind of case."""
 

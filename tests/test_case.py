@@ -17,7 +17,12 @@ from joulecheck.case import (
     Derivation,
     DerivedCase,
     DerivedCases,
+    EquivalentPair,
+    EquivalentPairs,
     InvalidCase,
+    Part,
+    PartedCase,
+    PartedCases,
     PeerCase,
     PeerCases,
     PrecisionPair,
@@ -45,12 +50,15 @@ from joulecheck.workload import (
 )
 from joulecheck.workload.columns import PRECISIONS
 from joulecheck_strategies import (
+    BatchSplitSpace,
     DerivationSpace,
     GrowthSpace,
+    OperatorsAloneSpace,
     PeerSpace,
     PerturbationSpace,
     PrecisionPairSpace,
     RegularSpace,
+    ReorderedSpace,
     TotalsSpace,
     UniformScaleSpace,
     WorkloadSpace,
@@ -73,6 +81,9 @@ SPACES: dict[str, st.SearchStrategy[Any]] = {
     "derivation": DerivationSpace(WORKLOADS, DERIVATIONS).strategy(),
     "regular": RegularSpace().strategy(),
     "peers": PeerSpace(WORKLOADS, (("a:b", Precision.INT8),)).strategy(),
+    "reordering": ReorderedSpace(WORKLOADS).strategy(),
+    "operators alone": OperatorsAloneSpace(WORKLOADS).strategy(),
+    "batch split": BatchSplitSpace(WORKLOADS).strategy(),
 }
 
 SMALL = Case(Gemm(m=2, n=3, k=5), Precision.FP16)
@@ -102,6 +113,8 @@ EACH_KIND: dict[str, AnyCase] = {
     "no number": InvalidCase(SMALL, Wrong.NAN_FACTOR, "dram_energy"),
     "other workload": InvalidCase(Case(Totals(2, 3)), Wrong.OTHER_WORKLOAD),
     "peer": PeerCase(SMALL, "family:other"),
+    "spelling": EquivalentPair(SMALL, Case(Gemm(m=1, n=3, k=5, batch=2)), "batch as rows"),
+    "parts": PartedCase(LARGE, (Part(SMALL, 2), Part(Case(Gemm(m=1, n=3, k=5)))), "m"),
 }
 
 each_kind = pytest.mark.parametrize("case", EACH_KIND.values(), ids=EACH_KIND)
@@ -207,6 +220,8 @@ class TestQuestions:
             ("sequence", ["case 1", "case 2", "case 3"]),
             ("misspelt", ["invalid"]),
             ("peer", ["model", "peer"]),
+            ("spelling", ["one", "other"]),
+            ("parts", ["whole", "part 1 x 2", "part 2"]),
         ],
     )
     def test_each_kind_names_their_roles(self, kind: str, roles: list[str]) -> None:
@@ -252,6 +267,17 @@ class TestBatchOfOne:
         assert found == expected
         assert type(batch_of(EACH_KIND["misspelt"])) is Singles
         assert type(batch_of(EACH_KIND["peer"])) is PeerCases
+        kinds = ("gemm", "scaled", "growth", "precision", "spelling", "parts")
+        found = [type(batch_of(EACH_KIND[kind])) for kind in kinds]
+
+        assert found == [
+            Cases,
+            ScaledCases,
+            WorkloadPairs,
+            PrecisionPairs,
+            EquivalentPairs,
+            PartedCases,
+        ]
 
 
 class TestCases:
@@ -332,3 +358,39 @@ class TestPeerCases:
         found = batch.judged(lambda peer, cases: cases.ops + (0 if peer == "a" else 0.5))
 
         assert found.tolist() == [SMALL.ops, LARGE.ops + 0.5, LARGE.ops]
+
+
+class TestPartedCases:
+    """A batch of wholes and their parts."""
+
+    ALONE = PartedCase(SMALL, (Part(SMALL),), "")
+    PARTS = EACH_KIND["parts"]
+
+    def batch(self) -> PartedCases:
+        assert isinstance(self.PARTS, PartedCase)
+        return PartedCases.of([self.PARTS, self.ALONE])
+
+    def test_totals_count_each_run(self) -> None:
+        batch = self.batch()
+
+        assert batch.total(batch.parts.macs).tolist() == [2 * 30 + 15, 30]
+
+    def test_the_greatest_is_that_of_one_run(self) -> None:
+        batch = self.batch()
+
+        assert batch.greatest(batch.parts.macs).tolist() == [30, 30]
+
+    def test_a_part_without_a_number_leaves_none(self) -> None:
+        batch = self.batch()
+        unknown = np.array([1.0, np.nan, 1.0])
+
+        np.testing.assert_array_equal(batch.total(unknown), [np.nan, 1])
+        np.testing.assert_array_equal(batch.greatest(unknown), [np.nan, 1])
+
+    def test_a_single_part_is_not_parted(self) -> None:
+        assert self.batch().parted.tolist() == [True, False]
+
+    @pytest.mark.parametrize("times", [0, -1, 1.0, True])
+    def test_a_part_runs_a_whole_number_of_times(self, times: Any) -> None:  # noqa: ANN401 - what is wrong
+        with pytest.raises(InvalidWorkload, match=r"Part\.times must be an int >= 1"):
+            Part(SMALL, times)

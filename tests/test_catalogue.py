@@ -33,6 +33,7 @@ FOLDERS = {
     "ROB": "robustness",
     "SCL": "scaling",
     "SEN": "sensitivity",
+    "SYM": "symmetry",
 }
 
 each_law = pytest.mark.parametrize("law", installed().values(), ids=lambda law: law.id)

@@ -473,7 +473,8 @@ class TestListings:
 class TestSettings:
     def test_pyproject_gives_defaults(self, run: Run) -> None:
         settings = (
-            '[tool.joulecheck]\nmodels = ["mymodel:Npu"]\nseed = 7\nselect = ["CMP"]\n'
+            '[tool.joulecheck]\nmodels = ["mymodel:Npu"]\nseed = 7\n'
+            'select = ["CMP001", "MON001"]\n'
         )
         (run.folder / "pyproject.toml").write_text(settings)
 

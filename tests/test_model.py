@@ -225,6 +225,9 @@ class TestOffers:
         class Full(Batched):
             coefficients: ClassVar = {"op_energy": Coefficient("op_energy", 1, "J/op")}
             layers: ClassVar = {"alu": Layer.ALU}
+            splits = frozenset({"m"})
+            gradual = True
+            symmetries: ClassVar = {"gemm": ["energy"]}
             latency_composition = "alu"
             subtotals: ClassVar = {"all": ["alu"]}
             machine = Machine(

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Final
 
 import attrs
@@ -542,6 +542,9 @@ class TestLevels:
         assert largest(before["dram"] / after["dram"]) <= 1 + 1e-12
 
 
+ARRAYS: Final = [n for n, m in POINT.items() if m.data.architecture == "SYSTOLIC_ARRAY"]
+
+
 class TestTiles:
     """How GEMMs map to weight tiles."""
 
@@ -583,6 +586,34 @@ class TestTiles:
         found = self.TILES.lay_out(operator_columns(workloads)).row_blocks
 
         assert found.tolist() == [1, 1, 2]
+
+    @pytest.mark.parametrize("name", ARRAYS)
+    @pytest.mark.parametrize("times", [2, 3, 16])
+    @pytest.mark.parametrize("field", ["m", "n"])
+    def test_more_of_the_same_costs_at_most_as_often(
+        self, name: str, times: int, field: str
+    ) -> None:
+        """Where neither operand fits its memory, above all."""
+        model = POINT[name]
+        precision = min(model.precisions, key=lambda p: p.bits)
+        for m, n, k in product((1, 300, 4096, 20_000), repeat=3):
+            once = Gemm(m=m, n=n, k=k)
+            more = attrs.evolve(once, **{field: times * getattr(once, field)})
+            one, all_of_it = (model.estimate(Case(w, precision)) for w in (once, more))
+
+            assert all_of_it.energy <= times * one.energy * (1 + 1e-12)
+            assert all_of_it.latency <= times * one.latency * (1 + 1e-12)
+
+    def test_inputs_stay_by_blocks_where_neither_operand_fits(self) -> None:
+        """Of four blocks of 8192 rows, each lets the weights pass, less what is staged."""
+        model = POINT["Google-TPU-v3"]
+        case = Case(Gemm(m=32_768, n=16_384, k=1024), Precision.BF16)
+        weights, kept = 2 * 16_384 * 1024, 16 << 20
+        inputs, outputs = 2 * 32_768 * 1024, 2 * 32_768 * 16_384
+        crossing = inputs + outputs + weights + 3 * (weights - kept)
+        found = model.estimate(case).energy_terms["dram"]
+
+        assert found == pytest.approx(crossing * model.coefficients["dram_energy"].value)
 
     def test_operands_have_the_homes_of_the_file(self) -> None:
         model = load_model("Google-TPU-v1")
@@ -696,9 +727,7 @@ class TestWarps:
 def gemm_traffic(
     capacity: float, m: Floats, n: Floats, k: Floats, widths: Widths
 ) -> Floats:
-    operands = Operands(
-        m * k * widths.element, k * n * widths.element, m * n * widths.element
-    )
+    operands = Operands(m * k * widths.a, k * n * widths.element, m * n * widths.element)
     return smooth_traffic(capacity, m, n, k, operands, widths)
 
 
@@ -810,6 +839,24 @@ class TestSmoothTraffic:
 
         assert 1 - 1e-12 <= ratio.min() <= largest(ratio) <= factor
         assert np.median(ratio) <= 1.1
+
+    @each_width
+    @pytest.mark.parametrize("overlap", [1.0, 1 / 9, 4.0])
+    def test_the_whole_brings_no_more_than_its_parts(
+        self, widths: Widths, overlap: float
+    ) -> None:
+        """Windows that overlap make inputs cheap, so that they should pass more often."""
+        shared = widths._replace(overlap=overlap)
+        m, n, k = random_gemms(20_000, high=10**6)
+        for share in (0.5, 0.3, 0.01):
+            whole = gemm_traffic(49_152, m, n, k, shared)
+            by_rows = gemm_traffic(49_152, m * share, n, k, shared)
+            by_rows += gemm_traffic(49_152, m * (1 - share), n, k, shared)
+            by_columns = gemm_traffic(49_152, m, n * share, k, shared)
+            by_columns += gemm_traffic(49_152, m, n * (1 - share), k, shared)
+
+            assert largest(whole / by_rows) <= 1 + 1e-12
+            assert largest(whole / by_columns) <= 1 + 1e-12
 
     def test_partial_sums_go_out_and_come_back(self) -> None:
         m, n, k = (np.array([x]) for x in (8192.0, 16.0, 4096.0))

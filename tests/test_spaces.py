@@ -16,12 +16,14 @@ from joulecheck.case import (
     CaseSequence,
     CoefficientCase,
     Derivation,
+    Part,
+    PartedCase,
     WorkloadPair,
 )
 from joulecheck.errors import NotOffered, OutsideSpace
 from joulecheck.estimate import Estimate
 from joulecheck.knob import KnobKind
-from joulecheck.model import Subject
+from joulecheck.model import DIMENSIONS, Subject
 from joulecheck.reference import load_model
 from joulecheck.reference.ranking import WORKLOADS as RANKED_WORKLOADS
 from joulecheck.space import Bounds, Gene
@@ -39,33 +41,53 @@ from joulecheck.workload import (
 from joulecheck.workload.columns import Ints, OperatorColumns
 from joulecheck_properties.ranking.classes_rank_in_one_technology import DENSE
 from joulecheck_strategies import (
+    BatchAsRows,
+    BatchSplitSpace,
+    DepthwiseAsGroups,
     DerivationSpace,
+    GroupsAloneSpace,
     GrowthSpace,
     ListedSpace,
+    OperatorsAloneSpace,
     PeerSpace,
     PerturbationSpace,
+    PointwiseAsGemm,
     PrecisionPairSpace,
     RegularSpace,
+    ReorderedSpace,
     RepetitionSpace,
+    RespelledSpace,
     SequenceSpace,
+    SideBySideSpace,
     Sizes,
+    SplitSpace,
     TotalsGrowthSpace,
     TotalsSpace,
+    TransposedGemm,
+    TransposedImage,
     UniformScaleSpace,
+    Way,
     WorkloadSpace,
+    batch_splits,
     coefficients,
     derivations,
+    dimension_splits,
     foreign_precisions,
+    groups_alone,
     growths,
     huge_workloads,
     invalid_questions,
     nearby_machines,
+    operators_alone,
     peer_cases,
     perturbations,
     precision_pairs,
     regular_peer_cases,
+    reorderings,
     repetitions,
+    respellings,
     sequences,
+    side_by_side,
     single_operators,
     totals_growths,
     uniform_scales,
@@ -75,6 +97,7 @@ from joulecheck_strategies import (
 from joulecheck_strategies.derivations import allowed
 from joulecheck_strategies.networks import real_workloads
 from joulecheck_strategies.reading import ReadSpace
+from joulecheck_strategies.splitting import additions
 from joulecheck_strategies.tables import UNIFORM_SHARE, draw, value_table
 from tiny import Tiny
 
@@ -153,6 +176,79 @@ TINY: Final[dict[str, Space]] = {
     "peers": PeerSpace(ONE, PEERS),
     "regular": RegularSpace(precisions=PAIRS[0], sizes=SMALL),
     "regular convolutions": RegularSpace(("convolution",), sizes=SMALL),
+    "respellings": RespelledSpace(
+        WorkloadSpace(
+            kinds=("conv2d", "gemm"),
+            precisions=PAIRS[0],
+            max_nodes=1,
+            bounds=attrs.evolve(NOTHING, batch=3, gemm=4, channels=2, image=2),
+        ),
+        (PointwiseAsGemm(), BatchAsRows()),
+    ),
+    "depthwise": RespelledSpace(
+        WorkloadSpace(
+            kinds=("conv2d",),
+            max_nodes=1,
+            bounds=attrs.evolve(NOTHING, channels=6, image=3, filter=2, groups=3),
+        ),
+        (DepthwiseAsGroups(),),
+    ),
+    "transpositions": RespelledSpace(
+        WorkloadSpace(
+            kinds=("gemm", "conv2d"),
+            max_nodes=1,
+            bounds=attrs.evolve(NOTHING, gemm=2, channels=2, image=2, filter=2, padding=1),
+        ),
+        (TransposedGemm(), TransposedImage()),
+    ),
+    "reorderings": ReorderedSpace(
+        WorkloadSpace(kinds=("gemm", "elementwise"), max_nodes=2, bounds=NOTHING)
+    ),
+    **{
+        f"splits {way.value}": SplitSpace(
+            WorkloadSpace(
+                kinds=("gemm", "elementwise"),
+                max_nodes=1,
+                bounds=attrs.evolve(NOTHING, batch=2, gemm=3, channels=2),
+            ),
+            way,
+            frozenset({"batch", "m", "k"}),
+            quantum=2,
+            largest_cut=3,
+        )
+        for way in Way
+    },
+    "splits of filters": SplitSpace(
+        WorkloadSpace(
+            kinds=("conv2d",),
+            max_nodes=1,
+            bounds=attrs.evolve(NOTHING, batch=2, channels=3, groups=2),
+        ),
+        Way.IN_TWO,
+        frozenset({"batch", "n"}),
+        largest_cut=3,
+    ),
+    "batch splits": BatchSplitSpace(
+        WorkloadSpace(kinds=("gemm",), max_nodes=2, bounds=attrs.evolve(NOTHING, batch=2))
+    ),
+    "operators alone": OperatorsAloneSpace(
+        WorkloadSpace(kinds=("gemm",), max_nodes=2, bounds=attrs.evolve(NOTHING, batch=2))
+    ),
+    "side by side": SideBySideSpace(
+        WorkloadSpace(
+            kinds=("gemm",),
+            precisions=PAIRS[0],
+            max_nodes=1,
+            bounds=attrs.evolve(NOTHING, gemm=2),
+        )
+    ),
+    "groups alone": GroupsAloneSpace(
+        WorkloadSpace(
+            kinds=("conv2d",),
+            max_nodes=1,
+            bounds=attrs.evolve(NOTHING, channels=4, image=2, groups=2),
+        )
+    ),
 }
 
 each_tiny = pytest.mark.parametrize("space", TINY.values(), ids=TINY)
@@ -172,6 +268,16 @@ REAL: Final[dict[str, Space]] = {
     "invalid questions": invalid_questions(MODEL),
     "huge": huge_workloads(MODEL),
     "totals": TotalsSpace(MODEL.precisions, constants=MODEL.machine.constants),
+    "respellings": respellings(
+        MODEL, PointwiseAsGemm(), DepthwiseAsGroups(), BatchAsRows()
+    ),
+    "transpositions": respellings(MODEL, TransposedGemm(), TransposedImage()),
+    "reorderings": reorderings(MODEL),
+    **{f"splits {way.value}": dimension_splits(MODEL, way, DIMENSIONS) for way in Way},
+    "batch splits": batch_splits(MODEL),
+    "operators alone": operators_alone(MODEL),
+    "side by side": side_by_side(MODEL),
+    "groups alone": groups_alone(MODEL),
     "totals, more of them": TotalsGrowthSpace(TotalsSpace(MODEL.precisions), "ops"),
     "single operators": single_operators(MODEL),
     "without MACs": work_without_macs(MODEL),
@@ -183,6 +289,9 @@ REAL: Final[dict[str, Space]] = {
     "regular": RegularSpace(precisions=MODEL.precisions, quanta=MODEL.machine.quanta),
     "regular peers": regular_peer_cases(MODEL, PEERS),
 }
+
+PARTED: Final = ("splits", "batch splits", "operators", "side by side", "groups")
+"""What the names of spaces of wholes and parts start with."""
 
 each_real = pytest.mark.parametrize("space", REAL.values(), ids=REAL)
 each_plain = pytest.mark.parametrize(
@@ -420,6 +529,54 @@ class TestArrays:
 
         assert same_columns(batch.smaller.operators, smaller.operators, rtol=0)
         assert same_columns(batch.larger.operators, larger.operators, rtol=0)
+
+    @pytest.mark.parametrize("name", ["respellings", "transpositions", "reorderings"])
+    def test_both_spellings_have_their_columns(self, name: str) -> None:
+        space = REAL[name]
+        rows = space.canonical(small_rows(space, 512))
+        batch, built = space.batch(rows), [space.build(row) for row in rows]
+        one = Cases.of([pair.one for pair in built])
+        other = Cases.of([pair.other for pair in built])
+
+        assert same_columns(batch.one.operators, one.operators, rtol=0)
+        assert same_columns(batch.other.operators, other.operators, rtol=0)
+        assert list(batch.other) == list(other)
+
+    @pytest.mark.parametrize("name", ["respellings", "transpositions"])
+    def test_spellings_differ_where_their_cases_do(self, name: str) -> None:
+        space = REAL[name]
+        rows = space.canonical(small_rows(space, 512))
+        built = [space.build(row) for row in rows]
+        found = space.batch(rows).differ.tolist()
+
+        assert found == [pair.one != pair.other for pair in built]
+        assert {True, False} <= set(found)
+
+    @pytest.mark.parametrize("name", [n for n in REAL if n.startswith(PARTED)])
+    @pytest.mark.parametrize("of", [small_rows, raw_rows])
+    def test_parts_have_their_columns_and_owners(
+        self, name: str, of: Callable[[Space, int], Ints]
+    ) -> None:
+        space = REAL[name]
+        rows = space.canonical(of(space, 256))
+        batch, built = space.batch(rows), [space.build(row) for row in rows]
+        owned = [np.flatnonzero(batch.owner == row) for row in range(len(rows))]
+        exact = of is small_rows
+        found = [
+            [Part(batch.parts[int(i)], int(batch.times[i])) for i in owned[row]]
+            for row in range(len(rows))
+        ]
+        whole = Cases.of([case.whole for case in built])
+        parts = Cases.of(list(batch.parts))
+
+        assert found == [list(case.parts) for case in built]
+        assert same_columns(
+            batch.whole.operators, whole.operators, rtol=0 if exact else 4 * 2**-52
+        )
+        assert same_columns(
+            batch.parts.operators, parts.operators, rtol=0 if exact else 4 * 2**-52
+        )
+        assert batch.parts.precision.tolist() == parts.precision.tolist()
 
     def test_perturbations_have_the_factors_of_their_cases(self) -> None:
         space = perturbations(MODEL)
@@ -735,6 +892,96 @@ class TestDerivations:
         found = derivations(reference).derivations
 
         assert len({frozenset(d.factors.items()) for d in found}) == len(found) < 40
+
+
+class TestParts:
+    """Wholes and the parts that do their work."""
+
+    @staticmethod
+    def built(space: Space, size: int = 512) -> list[PartedCase]:
+        return [space.build(row) for row in space.sample(rng(), size)]
+
+    @pytest.mark.parametrize("way", [Way.IN_TWO, Way.REPEATED])
+    def test_cuts_do_all_of_the_macs(self, way: Way) -> None:
+        for case in self.built(dimension_splits(MODEL, way, DIMENSIONS)):
+            macs = sum(part.times * part.case.macs for part in case.parts)
+            more = way is Way.REPEATED and macs > case.whole.macs
+
+            assert more or macs == case.whole.macs
+
+    def test_a_step_is_one_less_and_a_quantum(self) -> None:
+        space = dimension_splits(MODEL, Way.STEP, {"m"})
+        sizes = {
+            tuple(part.case.workload.m for part in case.parts)
+            for case in self.built(space, 4096)
+            if case.how and isinstance(case.whole.workload, Gemm)
+        }
+
+        assert all(q == min(p, max(MODEL.machine.quanta)) for p, q in sizes)
+
+    def test_parts_of_k_are_added_up(self) -> None:
+        space = dimension_splits(MODEL, Way.REPEATED, {"k"})
+        whole = Case(Gemm(m=3, n=5, k=10, batch=2), Precision.INT8)
+        part = Case(Gemm(m=3, n=5, k=4, batch=2), Precision.INT8)
+        addition = Case(Elementwise(Function.ADD, (2, 5, 3, 1)), Precision.INT8)
+        parts = (Part(part, 3), Part(addition, 2 * 3))
+
+        case = PartedCase(whole, parts, "k")
+
+        assert space.build(space.genes_of(case)) == case
+
+    def test_adding_moves_what_a_partial_sum_does(self) -> None:
+        for precision in Precision:
+            width, times = precision.bits / 8, additions(precision)
+            partial = 2 * max(4, width) - width
+
+            assert 3 * width * (times - 1) < partial <= 3 * width * times
+
+    def test_filters_of_groups_are_not_cut(self) -> None:
+        space = dimension_splits(MODEL, Way.IN_TWO, {"n"})
+        groups = {
+            case.whole.workload.groups
+            for case in self.built(space, 4096)
+            if case.how == "filters"
+        }
+
+        assert groups == {1}
+
+    def test_operators_alone_share_the_work(self) -> None:
+        for case in self.built(operators_alone(MODEL)):
+            assert sum(p.times * p.case.ops for p in case.parts) == case.whole.ops
+            assert all(p.case.traffic.internal == 0 for p in case.parts)
+
+    def test_an_intermediate_b_is_one_for_each_of_the_batch(self) -> None:
+        scores = Gemm(m=4, n=4, k=8, batch=3)
+        queries, keys = (Gemm(m=4, n=8, k=k, batch=3) for k in (16, 2))
+        heads = Subgraph([Node(queries), Node(keys), Node(scores, (1, 0))])
+        space = operators_alone(MODEL)
+        case = space.build(space.workloads.genes_of(Case(heads, Precision.INT8)))
+
+        assert case.parts == (
+            Part(Case(queries, Precision.INT8)),
+            Part(Case(keys, Precision.INT8)),
+            Part(Case(Gemm(m=4, n=4, k=8), Precision.INT8), 3),
+        )
+
+    def test_graphs_side_by_side_share_no_edge(self) -> None:
+        for case in self.built(side_by_side(MODEL)):
+            first, second = (part.case for part in case.parts)
+
+            assert case.whole.ops == first.ops + second.ops
+            assert case.whole.bytes == first.bytes + second.bytes
+
+    def test_groups_do_all_of_the_macs(self) -> None:
+        for case in self.built(groups_alone(MODEL)):
+            (part,) = case.parts
+
+            assert part.times * part.case.macs == case.whole.macs
+            assert part.times * part.case.bytes == case.whole.bytes
+
+    def test_a_batch_is_split_in_all_inputs(self) -> None:
+        for case in self.built(batch_splits(MODEL)):
+            assert sum(part.case.ops for part in case.parts) == case.whole.ops
 
 
 class TestSmallerGraphs:

@@ -132,6 +132,18 @@ class TestDomainFlow:
 
         assert found == [50 + 64, 2 * 50 + 64]
 
+    @pytest.mark.parametrize("precision", [Precision.INT8, Precision.INT4])
+    def test_square_tiles_do_not_tell_inputs_from_weights(
+        self, precision: Precision
+    ) -> None:
+        """In half bytes too: 3 x 5 of them are eight bytes for either."""
+        sizes = {"m": 3, "n": 70, "k": 5}, {"m": 70, "n": 3, "k": 5}
+        model = load_model("Stillwater-KPU-T64")
+        found = asked(model, *(Case(Gemm(**size), precision) for size in sizes))
+
+        assert found.energy[0] == pytest.approx(found.energy[1], rel=1e-12, abs=0)
+        assert found.latency[0] == pytest.approx(found.latency[1], rel=1e-12, abs=0)
+
     def test_inputs_stream_once_for_each_column_of_tiles(self) -> None:
         tiles = KPUTileEnergyModel(engines(32, 16, 1, 512, units=4))
         found = tiles.lay_out(operator_columns([Gemm(m=65, n=65, k=9)]))
@@ -223,6 +235,15 @@ class TestSpatialPartition:
         inputs, weights = 100 * 4096, 4096 * 4096
 
         assert found == pytest.approx([inputs + weights, 2 * inputs + 2 * weights])
+
+    def test_inputs_return_only_for_the_weights_of_their_group(self) -> None:
+        model = loaded(SpatialPartitionEnergyModel, "Hailo-8")
+        sizes = {"n": 1, "h": 10, "w": 10, "r": 1, "s": 1}
+        one = Case(Conv2d(c=4096, k=4096, **sizes), Precision.INT8)
+        both = Case(Conv2d(c=8192, k=8192, groups=2, **sizes), Precision.INT8)
+        alone, together = counts(model, "ingress", "ingress_energy", one, both)
+
+        assert together == pytest.approx(2 * alone)
 
     def test_results_leave_once(self) -> None:
         model = loaded(SpatialPartitionEnergyModel, "Hailo-8")

@@ -26,6 +26,10 @@ from joulecheck_properties.bounds.static_energy_within_static_power import (
 )
 from joulecheck_properties.bounds.utilisation_is_a_share import UtilisationIsAShare
 from joulecheck_properties.bounds.zero_work import ZeroWork
+from joulecheck_properties.composition.fused_at_most_unfused import FusedAtMostUnfused
+from joulecheck_properties.composition.independent_operators_add import (
+    IndependentOperatorsAdd,
+)
 from joulecheck_properties.composition.latency_composition_as_declared import (
     LatencyCompositionAsDeclared,
 )
@@ -40,6 +44,9 @@ from joulecheck_properties.composition.utilisation_is_achieved_over_peak import 
 from joulecheck_properties.continuity.capacity_up_traffic_not_up import (
     CapacityUpTrafficNotUp,
 )
+from joulecheck_properties.continuity.growth_within_quanta import GrowthWithinQuanta
+from joulecheck_properties.continuity.no_jump_beyond_quanta import NoJumpBeyondQuanta
+from joulecheck_properties.continuity.subadditive import Subadditive
 from joulecheck_properties.determinism.batch_equals_scalar import BatchEqualsScalar
 from joulecheck_properties.determinism.copies_agree import CopiesAgree
 from joulecheck_properties.determinism.order_irrelevant import OrderIrrelevant
@@ -121,6 +128,23 @@ from joulecheck_properties.sensitivity.pairs_additive import PairsAdditive
 from joulecheck_properties.sensitivity.perturbation_leaves_no_trace import (
     PerturbationLeavesNoTrace,
 )
+from joulecheck_properties.symmetry.batch_split_within_bounds import BatchSplitWithinBounds
+from joulecheck_properties.symmetry.groups_equal_channels_is_depthwise import (
+    GroupsEqualChannelsIsDepthwise,
+)
+from joulecheck_properties.symmetry.one_group_is_plain import OneGroupIsPlain
+from joulecheck_properties.symmetry.pointwise_convolution_is_gemm import (
+    PointwiseConvolutionIsGemm,
+)
+from joulecheck_properties.symmetry.reordering_independent_nodes import (
+    ReorderingIndependentNodes,
+)
+from joulecheck_properties.symmetry.shared_weight_batch_is_larger_m import (
+    SharedWeightBatchIsLargerM,
+)
+from joulecheck_properties.symmetry.transposition_where_declared import (
+    TranspositionWhereDeclared,
+)
 
 CATALOGUE: Final[tuple[Property, ...]] = (
     LatencyAboveCompute(),  # BND001
@@ -141,11 +165,16 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     LayersSumToTotal(),  # CMP001
     PrefixesAgree(),  # CMP002
     LatencyWithinTerms(),  # CMP003
+    FusedAtMostUnfused(),  # CMP004
+    IndependentOperatorsAdd(),  # CMP005
     LatencyCompositionAsDeclared(),  # CMP006
     Subtotals(),  # CMP007
     LatencyPrefixesAgree(),  # CMP008
     UtilisationIsAchievedOverPeak(),  # CMP009
+    Subadditive(),  # CON001
+    GrowthWithinQuanta(),  # CON002
     CapacityUpTrafficNotUp(),  # CON003
+    NoJumpBeyondQuanta(),  # CON004
     SameQuestionSameAnswer(),  # DET001
     BatchEqualsScalar(),  # DET002
     OrderIrrelevant(),  # DET003
@@ -193,5 +222,12 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     BetterRateNeverSlows(),  # SEN007
     CheaperNeverDearer(),  # SEN008
     PerturbationLeavesNoTrace(),  # SEN009
+    PointwiseConvolutionIsGemm(),  # SYM001
+    OneGroupIsPlain(),  # SYM002
+    GroupsEqualChannelsIsDepthwise(),  # SYM003
+    SharedWeightBatchIsLargerM(),  # SYM004
+    BatchSplitWithinBounds(),  # SYM005
+    TranspositionWhereDeclared(),  # SYM006
+    ReorderingIndependentNodes(),  # SYM007
 )
 """Every built-in property. The entry point `joulecheck.properties` offers it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -12,6 +12,8 @@ from joulecheck.estimate import MAPPINGS, Answers
 from joulecheck.workload.columns import Floats
 from joulecheck_properties.margins import equality, least
 
+TOTALS: Final = ("energy", "latency", "utilisation")
+
 
 def agreement(one: Answers, other: Answers, tolerance: float) -> Floats:
     """The least margin of equality over every quantity of two sets of answers.
@@ -19,6 +21,12 @@ def agreement(one: Answers, other: Answers, tolerance: float) -> Floats:
     A number in one and none in the other differ as much as can be.
     """
     pairs = zip(_quantities(one, other), _quantities(other, one), strict=True)
+    return least((_equality(a, b, tolerance) for a, b in pairs), len(one))
+
+
+def agreement_of_totals(one: Answers, other: Answers, tolerance: float) -> Floats:
+    """The same over energy, latency and utilisation alone."""
+    pairs = ((getattr(one, name), getattr(other, name)) for name in TOTALS)
     return least((_equality(a, b, tolerance) for a, b in pairs), len(one))
 
 
@@ -32,7 +40,7 @@ def _quantities(answers: Answers, other: Answers) -> Iterator[Floats]:
 
     A prediction through a layer, a sub-total or a traffic that only `other` has is none.
     """
-    yield from (answers.energy, answers.latency, answers.utilisation)
+    yield from (getattr(answers, name) for name in TOTALS)
     none = np.full(len(answers), np.nan)
     for field in MAPPINGS:
         absent = answers.absent if field.endswith("_terms") else none

@@ -33,6 +33,7 @@ from joulecheck.workload.columns import (
     PRECISION_BITS,
     PRECISIONS,
     BatchTraffic,
+    Bools,
     Floats,
     Ints,
     OperatorColumns,
@@ -285,11 +286,65 @@ class PeerCase:
         )
 
 
+@attrs.frozen
+class EquivalentPair:
+    """One piece of work in two spellings."""
+
+    one: Case
+    other: Case
+    how: str
+    """What was exchanged, in words; "" if nothing was."""
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """One spelling, then the other."""
+        return (Question("one", self.one, {}), Question("other", self.other, {}))
+
+
+def _check_times(_: object, __: object, times: int) -> None:
+    if type(times) is not int or times < 1:
+        msg = f"Part.times must be an int >= 1, got {times!r}: leave out what never runs"
+        raise InvalidWorkload(msg)
+
+
+@attrs.frozen
+class Part:
+    """One of the parts of a piece of work, and how often it runs."""
+
+    case: Case
+    times: int = attrs.field(default=1, validator=_check_times)
+
+
+def _as_parts(parts: Iterable[Part]) -> tuple[Part, ...]:
+    return tuple(parts)
+
+
+@attrs.frozen
+class PartedCase:
+    """A piece of work beside parts that together do all of it, or more."""
+
+    whole: Case
+    parts: tuple[Part, ...] = attrs.field(converter=_as_parts)
+    how: str
+    """Along what it was parted, such as "m" or "operators"; "" if it is one part."""
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """The whole, then each part once."""
+        parts = (
+            Question(f"part {n}" + f" x {p.times}" * (p.times > 1), p.case, {})
+            for n, p in enumerate(self.parts, start=1)
+        )
+        return (Question("whole", self.whole, {}), *parts)
+
+
 AnyCase = (
     Case
     | ScaledCase
     | WorkloadPair
     | PrecisionPair
+    | EquivalentPair
+    | PartedCase
     | DerivedCase
     | PeerCase
     | CoefficientCase
@@ -620,11 +675,94 @@ class PeerCases:
         return found
 
 
+@attrs.frozen(eq=False)
+class EquivalentPairs:
+    """A batch of pieces of work in two spellings each."""
+
+    one: Cases
+    other: Cases
+    differ: Bools
+    """(n,) where the two spellings are not the same."""
+    item: Callable[[int], EquivalentPair]
+
+    @classmethod
+    def of(cls, pairs: Sequence[EquivalentPair]) -> EquivalentPairs:
+        """The batch of these pairs."""
+        return cls(
+            Cases.of([pair.one for pair in pairs]),
+            Cases.of([pair.other for pair in pairs]),
+            np.array([pair.one != pair.other for pair in pairs]),
+            pairs.__getitem__,
+        )
+
+    def __len__(self) -> int:
+        """How many pairs."""
+        return len(self.one)
+
+    def __getitem__(self, index: int) -> EquivalentPair:
+        """The pair of a row."""
+        return self.item(index)
+
+
+@attrs.frozen(eq=False)
+class PartedCases:
+    """A batch of pieces of work, each beside its parts."""
+
+    whole: Cases
+    parts: Cases
+    """The parts of all pieces, in any order."""
+    owner: Ints
+    """(parts,) the piece that each belongs to."""
+    times: Floats
+    """(parts,) how often each runs."""
+    item: Callable[[int], PartedCase]
+
+    @classmethod
+    def of(cls, cases: Sequence[PartedCase]) -> PartedCases:
+        """The batch of these."""
+        parts = [(row, part) for row, case in enumerate(cases) for part in case.parts]
+        return cls(
+            Cases.of([case.whole for case in cases]),
+            Cases.of([part.case for _, part in parts]),
+            np.array([row for row, _ in parts], dtype=np.int64),
+            np.array([float(part.times) for _, part in parts]),
+            cases.__getitem__,
+        )
+
+    def __len__(self) -> int:
+        """How many."""
+        return len(self.whole)
+
+    def __getitem__(self, index: int) -> PartedCase:
+        """That of a row."""
+        return self.item(index)
+
+    @cached_property
+    def parted(self) -> Bools:
+        """(n,) where there is more than one part, or one more than once."""
+        several: Bools = np.bincount(self.owner, self.times, len(self)) > 1
+        return several
+
+    def total(self, of_parts: Floats) -> Floats:
+        """(n,) the sum of a quantity, (parts,), over all runs of all parts."""
+        summed = np.bincount(self.owner, of_parts * self.times, len(self))
+        return summed.astype(np.float64, copy=False)
+
+    def greatest(self, of_parts: Floats) -> Floats:
+        """(n,) the greatest of a quantity, (parts,), of a single run of a part."""
+        found = np.full(len(self), -np.inf)
+        with np.errstate(invalid="ignore"):  # a part without a number leaves none
+            np.maximum.at(found, self.owner, of_parts)
+        return found
+
+
 AnyBatch = (
     Cases
     | ScaledCases
     | WorkloadPairs
     | PrecisionPairs
+    | EquivalentPairs
+    | PartedCases
     | DerivedCases
     | PeerCases
     | Singles[Any]
@@ -636,6 +774,8 @@ _BATCHES: Final[Mapping[type, Any]] = {
     ScaledCase: ScaledCases,
     WorkloadPair: WorkloadPairs,
     PrecisionPair: PrecisionPairs,
+    EquivalentPair: EquivalentPairs,
+    PartedCase: PartedCases,
     DerivedCase: DerivedCases,
     PeerCase: PeerCases,
     CoefficientCase: Singles,

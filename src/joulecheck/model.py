@@ -47,6 +47,18 @@ NATURE: Final = ("gemm", "conv2d", "elementwise", "subgraph", "totals")
 """The kinds of workload that a model can say it answers for, in `operators`."""
 
 
+DIMENSIONS: Final = ("batch", "m", "n", "k")
+"""What a model can say it splits, in `splits`; images count as batch, filters as n."""
+
+SYMMETRIES: Final = {
+    "gemm": "A and B, M and N exchanged",
+    "image": "H and W, R and S exchanged",
+}
+"""What a model can say it is blind to, in `symmetries`."""
+
+COSTS: Final = ("energy", "latency")
+
+
 class Model(Protocol):
     """An analytical model of energy, latency or both.
 
@@ -56,7 +68,8 @@ class Model(Protocol):
     `smooth` (names of memories), `precisions`, `operators` (a subset of `NATURE`),
     `machine`, `bounds`, `exemptions`, `estimate_batch(cases, scales)`, which answers a
     whole batch with arrays, and `knobs` {name: Knob} with `derive(factors)`, which gives
-    the model of another machine.
+    the model of another machine. `splits` (a subset of `DIMENSIONS`), `gradual` and
+    `symmetries` {one of `SYMMETRIES`: costs} tell of the mapping: see `Subject`.
     """
 
     name: str
@@ -121,6 +134,9 @@ class Offer(Enum):
     KNOBS = "declare knobs = {name: Knob(...)} and define derive(factors)"
     RESOURCES = "declare machine = Machine(name=..., resources=Resources(...))"
     PEERS = "be one of several models, of a family or named together"
+    SPLITS = "declare splits = {dimensions that the mapping may cut anywhere}"
+    GRADUAL = "declare gradual = True if one element more costs at most a quantum"
+    SYMMETRIES = 'declare symmetries = {"gemm" or "image": costs that it leaves}'
 
 
 SMALLEST: Final[dict[str, Workload]] = {
@@ -167,6 +183,10 @@ class Subject:
     """The name of the fault that was planted in it, if any."""
     peers: Mapping[str, Callable[[], Subject]] = attrs.field(factory=dict)
     """Other models that it can be compared with, by name; built when called for."""
+    splits: frozenset[str] = frozenset()
+    """The dimensions that its mapping may cut anywhere, each part mapped by itself."""
+    symmetries: Mapping[str, frozenset[str]] = attrs.field(factory=dict)
+    """The costs that each exchange of dimensions leaves alone."""
     scalar: bool = False
     """Whether `ask` must go through `estimate` even where there is a batch path."""
     heartbeat: Callable[[int], None] = attrs.field(default=lambda _: None)
@@ -197,6 +217,7 @@ class Subject:
         layers = dict(getattr(model, "layers", {}))
         composition, subtotals = _composition(model), _subtotals(model)
         knobs = _knobs(model)
+        splits, symmetries = _splits(model), _symmetries(model)
         first = _first_answer(model, Case(_smallest(operators), precisions[0]))
         traffic = machine.memories.keys() & first.traffic.keys()
         present = {
@@ -206,6 +227,9 @@ class Subject:
             Offer.SUBTOTALS: _are_given(model, subtotals, first),
             Offer.TRAFFIC: bool(traffic),
             Offer.KNOBS: bool(knobs),
+            Offer.SPLITS: bool(splits),
+            Offer.GRADUAL: bool(getattr(model, "gradual", False)),
+            Offer.SYMMETRIES: bool(symmetries),
         }
         exemptions = tuple(getattr(model, "exemptions", ()))
         return cls(
@@ -225,6 +249,8 @@ class Subject:
             exemptions={e.property: e for e in exemptions},
             offers=_offers(model, first, machine, present),
             knobs=knobs,
+            splits=splits,
+            symmetries=symmetries,
         )
 
     @property
@@ -483,6 +509,24 @@ def _derived_model(model: Model, factors: Mapping[str, float]) -> Model:
         rule = "a method that returns another model and leaves its own as it is"
         raise InvalidModel(_wrong(model, "derive", rule, "the model itself"))
     return made
+
+
+def _splits(model: Model) -> frozenset[str]:
+    declared = getattr(model, "splits", ())
+    if isinstance(declared, str) or not set(declared) <= set(DIMENSIONS):
+        rule = f"a collection of {', '.join(DIMENSIONS)}"
+        raise InvalidModel(_wrong(model, "splits", rule, declared))
+    return frozenset(declared)
+
+
+def _symmetries(model: Model) -> dict[str, frozenset[str]]:
+    declared = dict(getattr(model, "symmetries", {}))
+    for name, costs in declared.items():
+        if name not in SYMMETRIES or isinstance(costs, str) or not set(costs) <= set(COSTS):
+            rule = f"{' or '.join(SYMMETRIES)}: a collection of {', '.join(COSTS)}"
+            found = f"{name}: {costs}"
+            raise InvalidModel(_wrong(model, "symmetries", rule, found))
+    return {name: frozenset(costs) for name, costs in declared.items() if costs}
 
 
 def _smallest(operators: frozenset[str]) -> Workload:

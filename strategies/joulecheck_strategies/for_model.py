@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 import attrs
@@ -19,6 +19,13 @@ from joulecheck.workload import (
     Totals,
     Workload,
 )
+from joulecheck_strategies.apart import (
+    MOST_NODES,
+    GroupsAloneSpace,
+    OperatorsAloneSpace,
+    SideBySideSpace,
+)
+from joulecheck_strategies.batch_splitting import BatchSplitSpace
 from joulecheck_strategies.derivations import (
     DerivationSpace,
     allowed,
@@ -34,8 +41,11 @@ from joulecheck_strategies.perturbations import (
 )
 from joulecheck_strategies.precision_pairs import PrecisionPairSpace
 from joulecheck_strategies.regular import FORMS, RegularSpace, Sizes
+from joulecheck_strategies.reordering import ReorderedSpace
 from joulecheck_strategies.repetition import RepetitionSpace
+from joulecheck_strategies.respelling import TRANSPOSED, RespelledSpace, Spelling
 from joulecheck_strategies.sequences import SequenceSpace
+from joulecheck_strategies.splitting import SplitSpace, Way
 from joulecheck_strategies.totals import TotalsGrowthSpace, TotalsSpace
 from joulecheck_strategies.workload_space import NATURES, WorkloadSpace
 
@@ -204,7 +214,7 @@ def _smallest_of_each_kind(model: Subject) -> Iterator[tuple[str, Workload]]:
 def _graphs(model: Subject) -> WorkloadSpace:
     kinds = tuple(kind for kind in NATURES if kind in model.operators)
     if not kinds:
-        msg = f"it answers for {', '.join(sorted(model.operators))} only"
+        msg = f"it answers for {_answered(model)} only"
         raise NotOffered(msg)
     return WorkloadSpace(
         kinds=kinds,
@@ -300,6 +310,115 @@ def energy_coefficients(model: Subject) -> tuple[str, ...]:
     return model.energy_coefficients
 
 
+def respellings(model: Subject, *spellings: Spelling) -> RespelledSpace:
+    """Single operators in two spellings each.
+
+    Args:
+        model: what it answers for decides which of the spellings are asked.
+        spellings: which may be asked.
+
+    Raises:
+        NotOffered: the model does not answer for both operators of any spelling.
+    """
+    known = [x for x in spellings if set(x.kinds) <= model.operators]
+    if not known:
+        names = " and ".join(sorted({kind for x in spellings for kind in x.kinds}))
+        msg = f"the law needs {names}, and it answers for {_answered(model)} only"
+        raise NotOffered(msg)
+    return RespelledSpace(_single(model), tuple(known))
+
+
+def transpositions(model: Subject) -> RespelledSpace:
+    """Single operators beside those that a declared symmetry exchanges them for.
+
+    Raises:
+        NotOffered: the model does not answer for the operator of any symmetry.
+    """
+    declared = [x for name, x in TRANSPOSED.items() if name in model.symmetries]
+    return respellings(model, *declared)
+
+
+def reorderings(model: Subject) -> ReorderedSpace:
+    """Graphs beside themselves in another order.
+
+    Raises:
+        NotOffered: the model answers for no graphs.
+    """
+    return ReorderedSpace(_graphs_only(model))
+
+
+def operators_alone(model: Subject) -> OperatorsAloneSpace:
+    """Graphs beside their operators alone.
+
+    Raises:
+        NotOffered: the model answers for no graphs.
+    """
+    return OperatorsAloneSpace(_graphs_only(model))
+
+
+def side_by_side(model: Subject) -> SideBySideSpace:
+    """Two graphs as one, beside either alone.
+
+    Raises:
+        NotOffered: the model answers for no graphs.
+    """
+    return SideBySideSpace(attrs.evolve(_graphs_only(model), max_nodes=MOST_NODES))
+
+
+def groups_alone(model: Subject) -> GroupsAloneSpace:
+    """Convolutions beside one of their groups.
+
+    Raises:
+        NotOffered: the model answers for no convolutions.
+    """
+    if "conv2d" not in model.operators:
+        msg = f"the law needs conv2d, and it answers for {_answered(model)} only"
+        raise NotOffered(msg)
+    return GroupsAloneSpace(attrs.evolve(_single(model), kinds=("conv2d",)))
+
+
+def batch_splits(model: Subject) -> BatchSplitSpace:
+    """Graphs beside two parts of their batch.
+
+    Raises:
+        NotOffered: the model answers for totals only.
+    """
+    return BatchSplitSpace(_graphs(model))
+
+
+def dimension_splits(model: Subject, way: Way, dimensions: Collection[str]) -> SplitSpace:
+    """Single operators beside the parts that one of their dimensions is cut into.
+
+    K is cut only where the model answers for the additions that its parts need.
+
+    Args:
+        model: whose largest quantum is the step of `Way.STEP`.
+        way: how the dimension is cut.
+        dimensions: which of batch, m, n, k may be cut.
+
+    Raises:
+        NotOffered: the model answers for totals only.
+    """
+    without_sums = way is not Way.STEP and "elementwise" not in model.operators
+    cut = frozenset(dimensions) - ({"k"} if without_sums else set())
+    return SplitSpace(_single(model), way, cut, max(model.machine.quanta, default=1))
+
+
+def _single(model: Subject) -> WorkloadSpace:
+    return attrs.evolve(_graphs(model), max_nodes=1)
+
+
+def _graphs_only(model: Subject) -> WorkloadSpace:
+    if "subgraph" not in model.operators:
+        msg = f"the law needs subgraph, and it answers for {_answered(model)} only"
+        raise NotOffered(msg)
+    return _graphs(model)
+
+
+def _answered(model: Subject) -> str:
+    return ", ".join(sorted(model.operators))
+
+
 def precision_pairs(
     model: Subject, *, pairs: Sequence[tuple[Precision, Precision]] = ORDERED_PAIRS
 ) -> PrecisionPairSpace:
@@ -353,7 +472,7 @@ def regular_peer_cases(
     """
     answered = tuple(form for form in forms if _OPERATORS_OF[form] <= model.operators)
     if not answered:
-        msg = f"it answers for {', '.join(sorted(model.operators))} only"
+        msg = f"it answers for {_answered(model)} only"
         raise NotOffered(msg)
     workloads = RegularSpace(
         forms=answered,

@@ -5,17 +5,28 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 
 from joulecheck.case import AnyCase, Case
 from joulecheck.space import Gene
-from joulecheck.workload.columns import Ints
+from joulecheck.workload.columns import Bools, Ints
 from joulecheck_strategies.reading import ReadSpace
 from joulecheck_strategies.tables import draw, value_table
 
 C = TypeVar("C", bound=AnyCase)
+
+KEPT_ANYHOW: Final = 8
+"""One row in this many is kept whatever it is; see `preferring`."""
+
+
+def preferring(rows: Ints, wanted: Bools, size: int) -> Ints:
+    """`size` of the rows: first those that are wanted, and a few of any."""
+    chosen = np.array(wanted)
+    chosen[::KEPT_ANYHOW] = True
+    kept = np.argsort(~chosen, kind="stable")[:size]
+    return np.asfortranarray(rows[kept])
 
 
 class WrappingSpace(ReadSpace[C]):

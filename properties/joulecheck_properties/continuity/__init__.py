@@ -1,1 +1,1 @@
-"""Continuity: what a little more costs at most, and what more room saves."""
+"""Continuity: what parts, a little more work and more room cost or save at most."""

@@ -50,11 +50,11 @@ class ClassesRankInOneTechnology(Property):
     Domain:
         GEMMs of 1024 x 1024 x 1024 and more, dense convolutions of eight images and
         more, attention-shaped chains of 512 places and more. TPU < KPU on part of it:
-        on attention; and where the inputs fit the far memory, for the TPU's loop order
-        fetches the rest again for each column of tiles, and a convolution has 128
+        on attention whose scores stay in far memory, and where a convolution has 128
         filters and a depth of 640, an array and five passes: in half-empty arrays, and
-        where a partial sum is written for few products, the KPU wins. Where it does on
-        whole regions, RNK004 lists it. The links of the KPU rest on assumed figures.
+        where a partial sum is written for few products, the KPU wins. Where another
+        layout does on whole regions, RNK004 lists it. The links of the KPU rest on
+        assumed figures.
 
     Tolerance:
         Strictness is 1e-9: the difference must be above rounding.
@@ -106,10 +106,12 @@ class ClassesRankInOneTechnology(Property):
 
 
 def _suits_the_array(cases: Cases) -> Bools:
-    """(n,) attention, and single operators that fill the array and fit far memory."""
+    """(n,) operators that fill the array, and attention that stays in far memory."""
     ops = cases.operators
-    inputs = tensor_bytes(ops.input_elements, ops.per_operator(cases.bits))
-    fits = (inputs <= technology().far_bytes) & (ops.n >= ARRAY_SIDE) & (ops.k >= DEEP)
+    kept = tensor_bytes(ops.output_elements, ops.per_operator(cases.bits))
+    stays = ops.output_is_internal & (kept <= technology().far_bytes)
+    fills = ~ops.output_is_internal & (ops.n >= ARRAY_SIDE) & (ops.k >= DEEP)
     operators = np.diff(np.append(ops.starts, len(ops)))
-    found: Bools = (operators > 1) | (ops.per_case(fits.astype(np.float64)) >= operators)
-    return found
+    inside = ops.per_case(stays.astype(np.float64)) >= operators - 1
+    found: Bools = np.where(operators > 1, inside, ops.per_case(fills.astype(np.float64)))
+    return found.astype(bool)

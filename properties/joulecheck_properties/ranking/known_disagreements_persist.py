@@ -33,8 +33,8 @@ class KnownDisagreementsPersist(Property):
         the order is stale: its entry goes, or a model was changed to please the order.
 
     Domain:
-        INT8 GEMMs of the size that an entry states and more: each dimension 4096, or M
-        of 16384 for archetypes, whose inputs are then four times the far memory.
+        INT8 GEMMs of the size that an entry states and more: each dimension 4096, or
+        1024 for archetypes.
         Archetypes are compared in on-chip dynamic energy, parts in total energy.
 
     Tolerance:
@@ -102,5 +102,5 @@ def _listed(model: Subject) -> dict[str, Disagreement]:
     return {
         f"{family}:{one.worse}": one
         for one in compared().disagreements
-        if (one.family, one.better) == (family, own)
+        if (one.family, one.better) == (family, own) and not one.undecided
     }

@@ -12,6 +12,7 @@ from joulecheck.faults.definitions import DEFINITION_FAULTS
 from joulecheck.faults.kinds import KINDS
 from joulecheck.faults.machines import MACHINE_FAULTS
 from joulecheck.faults.mutation import MARK, Mutation
+from joulecheck.faults.parts import PART_FAULTS
 from joulecheck.faults.planted import FAULTS as PLANTED
 from joulecheck.faults.planted import Fault
 from joulecheck.faults.rates import RATE_FAULTS
@@ -26,6 +27,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
             *COEFFICIENT_FAULTS,
             *DEFINITION_FAULTS,
             *MACHINE_FAULTS,
+            *PART_FAULTS,
             *RATE_FAULTS,
             *STATE_FAULTS,
         )

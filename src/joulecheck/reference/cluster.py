@@ -53,6 +53,18 @@ LINK_DELAY: Final = "link.latency"
 SUFFIX: Final = re.compile(r"(0|[1-9][0-9]{0,8})x[A-Za-z]")
 """Such as 8xN: so many chips, and the dimension along which they split the work."""
 
+WHOLE_GROUPS: Final = Exemption(
+    "SYM002",
+    "groups of a convolution are dealt out whole, and chips that are left over stay idle",
+    "of two groups on three chips each has one chip; one group would have three",
+)
+
+PADDED_SHARES: Final = Exemption(
+    "BND013",
+    "each chip computes a whole share, padding included, and its ALU is charged for it",
+    "of one MAC on eight chips each computes one",
+)
+
 Figures = TypeVar("Figures", CoefficientRow, MachineFile, Memory)
 
 
@@ -92,16 +104,16 @@ class ClusterEnergyModel(LayeredModel):
             operating_points={},
         )
 
-    @property
-    def exemptions(self) -> tuple[Exemption, ...]:
-        """Several chips compute on what fills up their shares."""
-        padded = Exemption("BND013", "its chips compute whole shares, padding included")
-        return (padded,) if self.chips > 1 else ()
-
     @cached_property
     def machine(self) -> Machine:
         """All chips as one, without resources: they do not tell what chips must send."""
         return attrs.evolve(super().machine, resources=None, successor_of=())
+
+    @property
+    def exemptions(self) -> tuple[Exemption, ...]:
+        """Of padded shares, and of groups that are dealt out whole, along N and K."""
+        padded = (PADDED_SHARES,) if self.chips > 1 else ()
+        return (*padded, WHOLE_GROUPS) if self.hops else padded
 
     @cached_property
     def layers(self) -> dict[str, Layer]:

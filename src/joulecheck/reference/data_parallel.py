@@ -48,10 +48,11 @@ from joulecheck.reference.layered import (
     LayeredModel,
     Rates,
     dearest,
+    widths_of,
 )
 from joulecheck.reference.machine_file import Engine, Tile
 from joulecheck.reference.stalls import stalled
-from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
+from joulecheck.reference.traffic import Operands, smooth_traffic, spills
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import PRECISIONS, Floats, Ints, tensor_bytes
 
@@ -362,16 +363,16 @@ class Kernels:
         self.geometry: Mapping[str, int] = model.data.geometry
         self.ops = ops = cases.operators
         self.bits = ops.per_operator(cases.bits)
-        self.widths = Widths(
-            self.bits / BITS_PER_BYTE, ops.per_operator(PARTIAL_SUM_BYTES[cases.precision])
-        )
+        self.widths = widths_of(cases)
         precision = ops.per_operator(cases.precision)
         self.units = model.units_of(precision)
         self.vector_rate = model.vector_rate(precision)
         self.is_gemm = ops.macs > 0
         self.vectors = ops.other_ops / self._results_of_a_warp()
-        a, b, c = map(
-            self._in_sectors, (ops.input_elements, ops.weight_elements, ops.output_elements)
+        a, b, c = self.each = Operands(
+            self._in_sectors(ops.input_elements),
+            self._in_sectors(ops.weight_elements),
+            self._in_sectors(ops.output_elements),
         )
         self.near = Operands(a * (ops.external_inputs + ops.internal_inputs), b, c)
         self.far = Operands(
@@ -439,9 +440,8 @@ class Kernels:
     def _dram(self) -> Floats:
         """Bytes between DRAM and L2: those of a smooth tiling, and what spills."""
         ops, capacity = self.ops, self.model.l2_capacity
-        spill = 2 * spilled(self.near.c, capacity) * ops.output_is_internal
         far = smooth_traffic(capacity, ops.m, ops.n, ops.k, self.far, self.widths)
-        return far + spill
+        return far + spills(self.each, ops, capacity).total
 
     def _l2(self, tile: Tile) -> Floats:
         """Bytes between L2 and SMs whose blocks compute one tile each.

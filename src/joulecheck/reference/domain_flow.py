@@ -21,6 +21,7 @@ import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
+from joulecheck.model import COSTS
 from joulecheck.quantities import BITS_PER_BYTE, OPS_PER_MAC
 from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Prices, Rates, dearest
 from joulecheck.reference.spatial import (
@@ -147,6 +148,12 @@ class DomainFlowEnergyModel(SpatialModel):
         "tile": frozenset({"streamer", "tile", "global"}),
         "global": frozenset({"streamer", "tile", "global", "dma", "dram"}),
     }
+
+    @property
+    def symmetries(self) -> dict[str, tuple[str, ...]]:
+        """Square tiles do not tell inputs from weights either."""
+        square = all(engine.rows == engine.columns for engine in self.data.engines)
+        return super().symmetries | ({"gemm": COSTS} if square else {})
 
     @property
     def _program_bytes(self) -> int:

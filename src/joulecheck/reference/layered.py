@@ -18,10 +18,11 @@ from joulecheck.errors import Unsupported
 from joulecheck.estimate import Estimate
 from joulecheck.knob import Knob, KnobKind
 from joulecheck.machine import Machine, Memory
-from joulecheck.model import UNSCALED, Scale, Scales
+from joulecheck.model import COSTS, UNSCALED, Scale, Scales
 from joulecheck.quantities import BITS_PER_BYTE
 from joulecheck.reference.derivation import UNITS, derived
 from joulecheck.reference.machine_file import MachineFile
+from joulecheck.reference.traffic import Widths
 from joulecheck.workload import Precision, Totals
 from joulecheck.workload.columns import PRECISIONS, Floats, Ints
 
@@ -41,6 +42,17 @@ Part = Layer | str
 
 ENGINE_FIELDS: Final = 5
 """Numbers that describe an engine: its tile of three, its rate and its units."""
+
+
+def widths_of(cases: Cases) -> Widths:
+    """The widths of each operator of a batch, (ops,)."""
+    ops = cases.operators
+    seen = ops.instances * ops.m * ops.k
+    return Widths(
+        ops.per_operator(cases.bits) / BITS_PER_BYTE,
+        ops.per_operator(PARTIAL_SUM_BYTES[cases.precision]),
+        np.where(ops.macs > 0, ops.input_elements / seen, 1.0),
+    )
 
 
 class Coefficients:
@@ -183,6 +195,21 @@ class LayeredModel(ABC):
         """The layer of each energy term that this machine has a coefficient for."""
         priced = {term for name in self.data.coefficients for term in self._moved_by(name)}
         return {term: x for term, x in self.term_layers.items() if term in priced}
+
+    @property
+    def splits(self) -> frozenset[str]:
+        """The dimensions that may be cut anywhere; none unless a class says so."""
+        return frozenset()
+
+    @property
+    def gradual(self) -> bool:
+        """Whether one element more costs at most a quantum: without waves of tiles."""
+        return bool(self.splits)
+
+    @property
+    def symmetries(self) -> dict[str, tuple[str, ...]]:
+        """A convolution is its GEMMs, which do not tell height from width."""
+        return {"image": COSTS}
 
     def _moved_by(self, coefficient: str) -> frozenset[str]:
         """The energy terms that a coefficient moves."""

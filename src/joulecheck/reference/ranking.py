@@ -105,7 +105,6 @@ WORKLOADS: Final = (
 and attention heads of BERT (Devlin et al., NAACL 2019) and of a larger model."""
 
 BESIDE: Final = (
-    ("TPU-refetch", "KPU"),
     ("TPU", "KPU-seamless"),
     ("KPU", "GPU-lanes"),
     ("GPU-lanes", "CPU"),
@@ -128,6 +127,8 @@ class Disagreement:
     """Of the two models; archetypes are compared in on-chip dynamic energy."""
     least: tuple[int, int, int] = (4096, 4096, 4096)
     """M, N and K of the GEMMs from which on the models contradict the link."""
+    undecided: str = ""
+    """Where the models contradict it, if not on all of them: RNK004 then claims nothing."""
     better_power: float | None = None
     """Watt, as the other one."""
     better_ops: float | None = None

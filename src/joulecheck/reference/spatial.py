@@ -20,20 +20,20 @@ from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.composition import Composition, Each, Max, Sum
 from joulecheck.estimate import Estimate
-from joulecheck.model import UNSCALED, Scales
-from joulecheck.quantities import BITS_PER_BYTE, OPS_PER_MAC
+from joulecheck.model import DIMENSIONS, UNSCALED, Scales
+from joulecheck.quantities import OPS_PER_MAC
 from joulecheck.reference.layered import (
     BY_PRECISION,
-    PARTIAL_SUM_BYTES,
     Coefficients,
     LayeredModel,
     Prices,
     Rates,
     dearest,
+    widths_of,
 )
 from joulecheck.reference.machine_file import Engine
 from joulecheck.reference.stalls import once, stalled
-from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
+from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spills
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import (
     Floats,
@@ -104,8 +104,8 @@ class Tensors(NamedTuple):
     """Wherever they come from; all activation inputs together."""
     far: Operands
     """Of these, what crosses the edge of the chip even if everything fits."""
-    internal: Floats
-    """Results that a later operator reads."""
+    each: Operands
+    """One tensor of each operand, wherever it comes from."""
     widths: Widths
     expanded: Floats
     """Inputs as the arithmetic sees them: of M x K elements, overlaps repeated."""
@@ -115,14 +115,14 @@ def tensors(cases: Cases) -> Tensors:
     """Bytes of the operands of a batch."""
     ops = cases.operators
     bits = ops.per_operator(cases.bits)
-    widths = Widths(
-        bits / BITS_PER_BYTE, ops.per_operator(PARTIAL_SUM_BYTES[cases.precision])
+    widths = widths_of(cases)
+    a, b, c = each = Operands(
+        tensor_bytes(ops.input_elements, bits),
+        tensor_bytes(ops.weight_elements, bits),
+        tensor_bytes(ops.output_elements, bits),
     )
-    a = tensor_bytes(ops.input_elements, bits)
-    b = tensor_bytes(ops.weight_elements, bits)
-    c = tensor_bytes(ops.output_elements, bits)
     inputs = a * (ops.external_inputs + ops.internal_inputs)
-    expanded = ops.instances * ops.m * ops.k * widths.element
+    expanded = tensor_bytes(ops.instances * ops.m * ops.k, bits)
     return Tensors(
         near=Operands(inputs, b, c),
         far=Operands(
@@ -130,7 +130,7 @@ def tensors(cases: Cases) -> Tensors:
             b * ~ops.weight_is_internal,
             c * ~ops.output_is_internal,
         ),
-        internal=c * ops.output_is_internal,
+        each=each,
         widths=widths,
         expanded=np.where(ops.macs > 0, expanded, inputs),
     )
@@ -163,7 +163,7 @@ def levels(
     sizes = (ops.m, ops.n, ops.k)
     *between, last = capacities
     far = smooth_traffic(last, *sizes, moved.far, moved.widths)
-    found = [far + 2 * spilled(moved.internal, last)]
+    found = [far + spills(moved.each, ops, last).total]
     for capacity in reversed(between):
         crossing = smooth_traffic(capacity, *sizes, moved.near, moved.widths)
         found.append(np.maximum(crossing, found[-1]))
@@ -200,6 +200,11 @@ class SpatialModel(LayeredModel):
     Latency is the launch plus, operator by operator, what comes before it and the
     longest of its resources: all of them overlap perfectly.
     """
+
+    @property
+    def splits(self) -> frozenset[str]:
+        """All dimensions: tiles are whole, and any number of them is a mapping."""
+        return frozenset(DIMENSIONS)
 
     before: ClassVar[tuple[str, ...]] = ()
     """The latency terms that pass before an operator starts."""

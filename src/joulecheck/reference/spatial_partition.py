@@ -30,9 +30,9 @@ from joulecheck.reference.spatial import (
     streamed,
     tensors,
 )
-from joulecheck.reference.traffic import spilled
+from joulecheck.reference.traffic import spills
 from joulecheck.workload import Precision
-from joulecheck.workload.columns import PRECISIONS, Floats
+from joulecheck.workload.columns import PRECISIONS, Floats, OperatorColumns
 
 MEAN_DISTANCE: Final = 1 / 3
 """Between two random points of a line, as a share of its length."""
@@ -93,6 +93,11 @@ class SpatialPartitionEnergyModel(SpatialModel):
     )
     saves: ClassVar = {"local": frozenset({"barrier", "ingress", "egress", "dram"})}
 
+    @property
+    def splits(self) -> frozenset[str]:
+        """All but K: a context takes the inputs of all of it."""
+        return super().splits - {"k"}
+
     def _work(self, cases: Cases) -> Work:
         ops = cases.operators
         (engines,), moved = self._engines(cases), tensors(cases)
@@ -101,7 +106,9 @@ class SpatialPartitionEnergyModel(SpatialModel):
         contexts = np.maximum(1, moved.near.b / self._memory)
         used = np.clip(tiling.grains, 1, engines.units)
         copies = moved.near.a * np.clip(tiling.across, 1, engines.units)
-        far = self._far(moved, contexts)
+        far = self._far(
+            ops, moved, np.maximum(1, moved.near.b / ops.instances / self._memory)
+        )
         local = np.maximum(sum(passing, start=np.zeros(len(ops))), sum(far.values()))
         events = {
             "mac_energy": ops.macs,
@@ -142,17 +149,20 @@ class SpatialPartitionEnergyModel(SpatialModel):
     def _barrier_time(self) -> float:
         return self.data.geometry["barrier_cycles"] / self.data.clock
 
-    def _far(self, moved: Tensors, contexts: Floats) -> dict[str, Floats]:
+    def _far(
+        self, ops: OperatorColumns, moved: Tensors, passes: Floats
+    ) -> dict[str, Floats]:
         """Bytes across each edge of the chip, by the homes of the operands.
 
-        Inputs return for every context. An intermediate that exceeds the memories
-        leaves where results do and returns where inputs do.
+        Inputs return for every context that holds weights of their group. An
+        intermediate that exceeds the memories leaves where results do and returns
+        where the operand does that it is.
         """
-        spill = spilled(moved.internal, self._memory)
+        spill = spills(moved.each, ops, self._memory)
         by_operand = {
-            "input": moved.far.a * contexts + spill,
-            "weight": moved.far.b,
-            "output": moved.far.c + spill,
+            "input": moved.far.a * passes + spill.a,
+            "weight": moved.far.b + spill.b,
+            "output": moved.far.c + spill.c,
         }
         memories = self.data.memories
         return {

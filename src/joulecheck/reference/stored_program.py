@@ -16,6 +16,7 @@ by at most one instruction a strip.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
@@ -32,14 +33,14 @@ from joulecheck.machine import Memory
 from joulecheck.model import UNSCALED, Scales
 from joulecheck.quantities import BITS_PER_BYTE
 from joulecheck.reference.layered import (
-    PARTIAL_SUM_BYTES,
     Coefficients,
     LayeredModel,
     Rates,
     dearest,
+    widths_of,
 )
 from joulecheck.reference.stalls import once, stalled
-from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
+from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spills
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import Floats, tensor_bytes
 
@@ -149,6 +150,16 @@ class StoredProgramEnergyModel(LayeredModel):
     def levels(self) -> tuple[str, ...]:
         """The memories of this machine, from the core outwards."""
         return tuple(level for level in LEVELS if level in self.data.memories)
+
+    @property
+    def splits(self) -> frozenset[str]:
+        """M and N of every strip; K where there is one engine that all of it runs on.
+
+        Engines of one precision have the same columns, so that the least over them
+        depends on K alone.
+        """
+        one = max(Counter(e.precision for e in self.data.engines).values()) == 1
+        return frozenset({"batch", "m", "n"} | ({"k"} if one else set()))
 
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""
@@ -302,9 +313,11 @@ class StoredProgramEnergyModel(LayeredModel):
         """Bytes of each operator that cross each level."""
         ops = cases.operators
         bits = ops.per_operator(cases.bits)
-        a = tensor_bytes(ops.input_elements, bits)
-        b = tensor_bytes(ops.weight_elements, bits)
-        c = tensor_bytes(ops.output_elements, bits)
+        a, b, c = each = Operands(
+            tensor_bytes(ops.input_elements, bits),
+            tensor_bytes(ops.weight_elements, bits),
+            tensor_bytes(ops.output_elements, bits),
+        )
         near = Operands(a * (ops.external_inputs + ops.internal_inputs), b, c)
         far = Operands(
             a * ops.external_inputs,
@@ -313,11 +326,8 @@ class StoredProgramEnergyModel(LayeredModel):
         )
         *on_chip, home = self.levels
         kept = self._capacity(on_chip[-1])
-        spill = 2 * spilled(c, kept) * ops.output_is_internal
-        widths = Widths(
-            bits / BITS_PER_BYTE,
-            ops.per_operator(PARTIAL_SUM_BYTES[cases.precision]),
-        )
+        spill = spills(each, ops, kept).total
+        widths = widths_of(cases)
         sizes = (ops.m, ops.n, ops.k)
         crossing = {home: smooth_traffic(kept, *sizes, far, widths) + spill}
         beyond = crossing[home]

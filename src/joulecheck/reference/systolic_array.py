@@ -2,9 +2,9 @@
 
 The tile model lays a GEMM out as weight tiles of D x D. Each is shifted into an array,
 then up to `accumulator_rows` rows of activations stream past it; more rows load the
-tile again. Activations lie in a buffer on the chip; what of an input exceeds it is
-fetched again for every column of tiles. Weights come through a staging memory, and
-what of them exceeds it is fetched again for every block of rows.
+tile again. Activations lie in a buffer on the chip, in blocks of rows that fill it, and
+weights come through a staging memory; what of them exceeds it passes again for every
+block.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from joulecheck.reference.layered import (
     dearest,
 )
 from joulecheck.reference.stalls import once, stalled
-from joulecheck.reference.traffic import Operands, spilled
+from joulecheck.reference.traffic import Operands, spilled, spills
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import (
     PRECISIONS,
@@ -51,7 +51,7 @@ class Tiles:
     """A GEMM laid out on D x D arrays, each (ops,); all 0 without MACs."""
 
     row_blocks: Floats
-    """Times that each weight tile is loaded."""
+    """Times that each weight tile is loaded because of the accumulators."""
     column_tiles: Floats
     """ceil(N / D): times that the activations stream past."""
     depth_tiles: Floats
@@ -196,6 +196,17 @@ class SystolicArrayEnergyModel(LayeredModel):
         memories = self.data.memories
         return {o: next(n for n, m in memories.items() if o in m.homes) for o in OPERANDS}
 
+    @property
+    def sized(self) -> tuple[str, ...]:
+        """All, but weights only where some of them stay."""
+        stay = self.data.geometry["weight_bytes"] > 0
+        return tuple(name for name in super().sized if stay or name != "weights")
+
+    @property
+    def splits(self) -> frozenset[str]:
+        """All but K: deep weights are not taken apart where they would fit in parts."""
+        return frozenset({"batch", "m", "n"})
+
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""
         e = Coefficients(self.coefficients, scales)
@@ -232,14 +243,16 @@ class SystolicArrayEnergyModel(LayeredModel):
             tensor_bytes(ops.weight_elements, bits),
             tensor_bytes(ops.output_elements, bits),
         )
-        far = self._far(ops, sizes, tiles)
-        loads = sizes.b * tiles.row_blocks
+        block = self._block(ops, sizes)
+        blocks = np.maximum(tiles.row_blocks, sizes.a / ops.instances / block)
+        far = self._far(ops, sizes, tiles, block)
+        loads = sizes.b * blocks
         passing = far["input"] + far["output"]
         read = ops.external_inputs + ops.internal_inputs
         return Events(
             macs=ops.macs,
             other_ops=ops.other_ops,
-            tiles=tiles.count * tiles.row_blocks,
+            tiles=tiles.count * blocks,
             forwarded=ops.macs * (width + partial),
             shifted=loads,
             accumulated=ops.output_elements * tiles.depth_tiles * partial,
@@ -250,19 +263,39 @@ class SystolicArrayEnergyModel(LayeredModel):
             far=far,
         )
 
+    def _block(self, ops: OperatorColumns, sizes: Operands) -> Floats:
+        """Bytes of a block of inputs: of rows that fill the buffer, or a side of them.
+
+        At a side, to let weights pass again and to stream inputs again for each column
+        of tiles cost as much.
+        """
+        rows = sizes.a / ops.instances / ops.m
+        side = self.data.geometry["array_side"]
+        block: Floats = np.maximum(self.data.geometry["activation_bytes"], side * rows)
+        return block
+
     def _far(
-        self, ops: OperatorColumns, sizes: Operands, tiles: Tiles
+        self, ops: OperatorColumns, sizes: Operands, tiles: Tiles, block: Floats
     ) -> dict[str, Floats]:
-        """Bytes from and to outside the chip, by operand."""
-        kept = self.data.geometry["activation_bytes"]
-        again = spilled(sizes.a, kept) * np.maximum(0, tiles.column_tiles - 1)
-        beyond = spilled(sizes.b, self.data.geometry["weight_bytes"])
-        reloads = beyond * np.maximum(0, tiles.row_blocks - 1)
-        spill = spilled(sizes.c, kept) * ops.output_is_internal
+        """Bytes from and to outside the chip, by operand.
+
+        Between blocks of inputs stays as much of the weights as a block is large, at
+        most: more would pay only in an order that keeps weights and lets inputs pass.
+        Within a block, the weights of one column of tiles are loaded for each block of
+        rows that the accumulators hold: from outside, as far as they are not staged.
+        """
+        geometry = self.data.geometry
+        staged = geometry["weight_bytes"]
+        a, b = sizes.a / ops.instances, sizes.b / ops.instances
+        by_block = spilled(b, np.minimum(staged, block)) * np.maximum(0, a / block - 1)
+        in_column = spilled(b, staged * ops.n / geometry["array_side"])
+        by_rows = in_column * np.maximum(0, tiles.row_blocks - 1)
+        reloads = ops.instances * np.maximum(by_block, by_rows)
+        spill = spills(sizes, ops, geometry["activation_bytes"])
         return {
-            "input": ops.external_inputs * (sizes.a + again) + spill,
-            "weight": ~ops.weight_is_internal * (sizes.b + reloads),
-            "output": ~ops.output_is_internal * sizes.c + spill,
+            "input": ops.external_inputs * sizes.a + spill.a,
+            "weight": ~ops.weight_is_internal * (sizes.b + reloads) + spill.b,
+            "output": ~ops.output_is_internal * sizes.c + spill.c,
         }
 
     def _latency(

@@ -13,7 +13,9 @@ from joulecheck.case import (
     CaseSequence,
     CoefficientCase,
     DerivedCase,
+    EquivalentPair,
     InvalidCase,
+    PartedCase,
     PeerCase,
     PrecisionPair,
     ScaledCase,
@@ -101,6 +103,21 @@ def _(case: PeerCase) -> list[Line]:
     return [*_workload_lines("minimal", case.case), ("peer", case.peer)]
 
 
+@case_lines.register
+def _(case: EquivalentPair) -> list[Line]:
+    other = _workload_lines("the same", case.other)
+    return [*_workload_lines("minimal", case.one), *other, ("spelling", case.how)]
+
+
+@case_lines.register
+def _(case: PartedCase) -> list[Line]:
+    lines = _workload_lines("whole", case.whole)
+    for part in case.parts:
+        label = "part" if part.times == 1 else f"{part.times} x"
+        lines += _workload_lines(label, part.case)
+    return [*lines, ("parted by", case.how)]
+
+
 def _wrong(case: InvalidCase) -> str:
     """What is wrong with a question."""
     match case.wrong:
@@ -110,6 +127,21 @@ def _wrong(case: InvalidCase) -> str:
             return f"no coefficient is called {case.named}"
         case _:
             return f"{case.named} x {case.wrong.value:g}"
+
+
+@case_lines.register
+def _(case: EquivalentPair) -> list[Line]:
+    other = _workload_lines("the same", case.other)
+    return [*_workload_lines("minimal", case.one), *other, ("spelling", case.how)]
+
+
+@case_lines.register
+def _(case: PartedCase) -> list[Line]:
+    lines = _workload_lines("whole", case.whole)
+    for part in case.parts:
+        label = "part" if part.times == 1 else f"{part.times} x"
+        lines += _workload_lines(label, part.case)
+    return [*lines, ("parted by", case.how)]
 
 
 def _summary(scale: Mapping[str, float]) -> dict[str, float]:

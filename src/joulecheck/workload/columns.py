@@ -105,6 +105,34 @@ class OperatorColumns:
         merged = {name: [getattr(part, name) for part in parts] for name in names}
         return cls(starts=starts, **{n: _merged(v, places) for n, v in merged.items()})
 
+    def taken(self, operators: Ints, starts: Ints) -> OperatorColumns:
+        """These operators in this order, as cases that start at `starts`."""
+        names = [field.name for field in attrs.fields(OperatorColumns)]
+        kept = {name: getattr(self, name)[operators] for name in names if name != "starts"}
+        return OperatorColumns(starts=starts, **kept)
+
+    def alone(self) -> tuple[OperatorColumns, Floats]:
+        """Each operator as a case that reads and writes outside, and how often it runs.
+
+        It is `joulecheck.workload.operators_alone` in arrays.
+        """
+        often = np.where(self.weight_is_internal, self.instances, 1.0)
+        none = np.zeros(len(self), dtype=bool)
+        return attrs.evolve(
+            self,
+            starts=np.arange(len(self)),
+            instances=self.instances / often,
+            macs=self.macs / often,
+            input_elements=self.input_elements / often,
+            touched_elements=self.touched_elements / often,
+            external_inputs=self.external_inputs + self.internal_inputs,
+            internal_inputs=np.zeros(len(self)),
+            weight_elements=self.weight_elements / often,
+            weight_is_internal=none,
+            output_elements=self.output_elements / often,
+            output_is_internal=none,
+        ), often
+
     def __len__(self) -> int:
         """How many operators."""
         return len(self.kind)
