@@ -107,6 +107,17 @@ def rescaled(
     return found
 
 
+def moved(
+    model: LayeredModel, found: Arrays, memory: str, factor: Floats | float
+) -> Arrays:
+    """The bytes of a memory times a factor: its energy and the traffic that is told."""
+    traffic = dict(found.traffic)
+    if memory in traffic:
+        traffic[memory] = traffic[memory] * factor
+    dearer = rescaled(model, found, {memory: factor})
+    return attrs.evolve(dearer, traffic=traffic)
+
+
 def lasting(
     model: LayeredModel, found: Arrays, latency: Floats, *, by_layer: bool
 ) -> Arrays:

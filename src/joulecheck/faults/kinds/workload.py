@@ -13,6 +13,7 @@ from joulecheck.estimate import Estimate
 from joulecheck.faults.mutation import (
     Drawn,
     Kind,
+    moved,
     one_of,
     rescaled,
     with_cases,
@@ -192,7 +193,7 @@ def _spill(rng: Rng, model: LayeredModel) -> Drawn | None:
         found = sound(model, cases, scales)
         capacity = model.machine.memories[near].capacity or 0
         spilled = np.where(cases.bytes > capacity, factor, 1.0)
-        return rescaled(model, found, {name: spilled})
+        return moved(model, found, name, spilled)
 
     places = (name, f"{name}_energy", model.layers[name].name, "energy")
     what = f"term {name} x {factor:.3g} beyond the capacity of {near}"
