@@ -3,6 +3,9 @@
 from typing import Final
 
 from joulecheck.property import Property
+from joulecheck_properties.bounds.alu_energy_within_op_energies import (
+    AluEnergyWithinOpEnergies,
+)
 from joulecheck_properties.bounds.energy_above_least_op_energy import (
     EnergyAboveLeastOpEnergy,
 )
@@ -10,11 +13,17 @@ from joulecheck_properties.bounds.energy_above_traffic import EnergyAboveTraffic
 from joulecheck_properties.bounds.io_lower_bound import IoLowerBound
 from joulecheck_properties.bounds.latency_above_compute import LatencyAboveCompute
 from joulecheck_properties.bounds.latency_above_traffic import LatencyAboveTraffic
+from joulecheck_properties.bounds.memory_energy_within_traffic_prices import (
+    MemoryEnergyWithinTrafficPrices,
+)
 from joulecheck_properties.bounds.near_traffic_above_far import NearTrafficAboveFar
 from joulecheck_properties.bounds.plausible_ranges import PlausibleRanges
 from joulecheck_properties.bounds.power_above_static import PowerAboveStatic
 from joulecheck_properties.bounds.power_below_tdp import PowerBelowTdp
 from joulecheck_properties.bounds.roofline_at_every_level import RooflineAtEveryLevel
+from joulecheck_properties.bounds.static_energy_within_static_power import (
+    StaticEnergyWithinStaticPower,
+)
 from joulecheck_properties.bounds.utilisation_is_a_share import UtilisationIsAShare
 from joulecheck_properties.bounds.zero_work import ZeroWork
 from joulecheck_properties.composition.fused_at_most_unfused import FusedAtMostUnfused
@@ -29,6 +38,9 @@ from joulecheck_properties.composition.latency_within_terms import LatencyWithin
 from joulecheck_properties.composition.layers_sum_to_total import LayersSumToTotal
 from joulecheck_properties.composition.prefixes_agree import PrefixesAgree
 from joulecheck_properties.composition.subtotals import Subtotals
+from joulecheck_properties.composition.utilisation_is_achieved_over_peak import (
+    UtilisationIsAchievedOverPeak,
+)
 from joulecheck_properties.continuity.capacity_up_traffic_not_up import (
     CapacityUpTrafficNotUp,
 )
@@ -147,6 +159,9 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     PowerAboveStatic(),  # BND010
     PlausibleRanges(),  # BND011
     ZeroWork(),  # BND012
+    AluEnergyWithinOpEnergies(),  # BND013
+    MemoryEnergyWithinTrafficPrices(),  # BND014
+    StaticEnergyWithinStaticPower(),  # BND015
     LayersSumToTotal(),  # CMP001
     PrefixesAgree(),  # CMP002
     LatencyWithinTerms(),  # CMP003
@@ -155,6 +170,7 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     LatencyCompositionAsDeclared(),  # CMP006
     Subtotals(),  # CMP007
     LatencyPrefixesAgree(),  # CMP008
+    UtilisationIsAchievedOverPeak(),  # CMP009
     Subadditive(),  # CON001
     GrowthWithinQuanta(),  # CON002
     CapacityUpTrafficNotUp(),  # CON003

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 from joulecheck.case import Case, Cases
-from joulecheck.coefficient import Layer
 from joulecheck.errors import NotOffered
 from joulecheck.estimate import Answers, total
 from joulecheck.model import Offer, Subject
@@ -14,6 +13,7 @@ from joulecheck.space import CaseSpace
 from joulecheck.workload import Gemm
 from joulecheck.workload.columns import Floats
 from joulecheck_properties.margins import at_most
+from joulecheck_properties.prices import static_power, static_terms
 from joulecheck_strategies import workloads
 
 
@@ -60,7 +60,7 @@ class PowerAboveStatic(Property):
 
     def space(self, model: Subject) -> CaseSpace:
         """All workloads."""
-        if not _static_power(model):
+        if not static_power(model):
             msg = "it declares no coefficient in W that moves a term of the layer STATIC"
             raise NotOffered(msg)
         return workloads(model)
@@ -68,27 +68,13 @@ class PowerAboveStatic(Property):
     def margin(self, model: Subject, cases: Cases) -> Floats:
         """How far static energy stays below the total."""
         answers = model.ask(cases)
-        bound = _static_power(model) * answers.latency
+        bound = static_power(model) * answers.latency
         return at_most(bound, _charged(model, answers))
-
-
-def _static_power(model: Subject) -> float:
-    """Watt."""
-    return sum(
-        coefficient.value
-        for coefficient in model.coefficients.values()
-        if coefficient.unit == "W"
-        and any(model.layers.get(t) is Layer.STATIC for t in coefficient.terms or ())
-    )
 
 
 def _charged(model: Subject, answers: Answers) -> Floats:
     """Joule that include static energy."""
-    static = {
-        name: joule
-        for name, joule in answers.energy_terms.items()
-        if model.layers.get(name) is Layer.STATIC
-    }
+    static = static_terms(model, answers)
     if answers.scope is None or static.keys() <= answers.scope:
         return answers.energy
     return total(static, len(answers))

@@ -8,6 +8,7 @@ from typing import Final
 from joulecheck.errors import UnknownName, did_you_mean
 from joulecheck.faults.bounds import BOUNDS_FAULTS
 from joulecheck.faults.coefficients import COEFFICIENT_FAULTS
+from joulecheck.faults.definitions import DEFINITION_FAULTS
 from joulecheck.faults.kinds import KINDS
 from joulecheck.faults.machines import MACHINE_FAULTS
 from joulecheck.faults.mutation import MARK, Mutation
@@ -24,6 +25,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
         for fault in (
             *BOUNDS_FAULTS,
             *COEFFICIENT_FAULTS,
+            *DEFINITION_FAULTS,
             *MACHINE_FAULTS,
             *PART_FAULTS,
             *RATE_FAULTS,

@@ -107,17 +107,36 @@ def rescaled(
     return found
 
 
-def lasting(model: LayeredModel, found: Arrays, latency: Floats) -> Arrays:
+def moved(
+    model: LayeredModel, found: Arrays, memory: str, factor: Floats | float
+) -> Arrays:
+    """The bytes of a memory times a factor: its energy and the traffic that is told."""
+    traffic = dict(found.traffic)
+    if memory in traffic:
+        traffic[memory] = traffic[memory] * factor
+    dearer = rescaled(model, found, {memory: factor})
+    return attrs.evolve(dearer, traffic=traffic)
+
+
+def lasting(
+    model: LayeredModel, found: Arrays, latency: Floats, *, by_layer: bool
+) -> Arrays:
     """The answer with another latency in all, and what a model computes from it.
 
-    Those are the utilisation and static energy. The terms of latency stay.
+    Those are the utilisation and static energy, and `by_layer` the latencies up to each
+    layer. The terms of latency stay.
     """
     lasts = np.where(found.latency > 0, latency / found.latency, 1.0)
     static = dict.fromkeys(terms_of(model, Layer.STATIC), lasts)
     with np.errstate(divide="ignore"):
         utilisation = found.utilisation / lasts
     changed = rescaled(model, found, static)
-    return attrs.evolve(changed, latency=latency, utilisation=utilisation)
+    through = found.latency_through
+    if by_layer:
+        through = {layer: time * lasts for layer, time in through.items()}
+    return attrs.evolve(
+        changed, latency=latency, utilisation=utilisation, latency_through=through
+    )
 
 
 def terms_of(model: LayeredModel, layer: Layer) -> list[str]:

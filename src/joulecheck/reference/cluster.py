@@ -59,6 +59,12 @@ WHOLE_GROUPS: Final = Exemption(
     "of two groups on three chips each has one chip; one group would have three",
 )
 
+PADDED_SHARES: Final = Exemption(
+    "BND013",
+    "each chip computes a whole share, padding included, and its ALU is charged for it",
+    "of one MAC on eight chips each computes one",
+)
+
 Figures = TypeVar("Figures", CoefficientRow, MachineFile, Memory)
 
 
@@ -105,8 +111,9 @@ class ClusterEnergyModel(LayeredModel):
 
     @property
     def exemptions(self) -> tuple[Exemption, ...]:
-        """Of groups that are dealt out whole, along N and K."""
-        return (WHOLE_GROUPS,) if self.hops else ()
+        """Of padded shares, and of groups that are dealt out whole, along N and K."""
+        padded = (PADDED_SHARES,) if self.chips > 1 else ()
+        return (*padded, WHOLE_GROUPS) if self.hops else padded
 
     @cached_property
     def layers(self) -> dict[str, Layer]:

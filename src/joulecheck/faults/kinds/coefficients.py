@@ -10,7 +10,7 @@ import numpy as np
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.estimate import Estimate
-from joulecheck.faults.mutation import Drawn, Kind, lasting, one_of, rescaled
+from joulecheck.faults.mutation import Drawn, Kind, lasting, moved, one_of, rescaled
 from joulecheck.faults.planted import sound
 from joulecheck.model import Scales
 from joulecheck.reference.layered import LayeredModel
@@ -168,7 +168,8 @@ def _four_bytes(rng: Rng, model: LayeredModel) -> Drawn | None:
     def change(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
         found = sound(model, cases, scales)
         width = np.maximum(PRECISION_BITS[cases.precision], 32) / 32
-        return rescaled(model, found, {name: width * 32 / PRECISION_BITS[cases.precision]})
+        bits = PRECISION_BITS[cases.precision]
+        return moved(model, found, name, width * 32 / bits)
 
     places = (name, model.layers[name].name, f"{name}_energy", "energy")
     return Drawn(what=f"term {name}", places=places, change=change)
@@ -187,7 +188,7 @@ def _penalty(rng: Rng, model: LayeredModel) -> Drawn | None:
         found = rescaled(model, found, dict.fromkeys(dynamic, here))
         terms = {name: time * here for name, time in found.latency_terms.items()}
         slower = attrs.evolve(found, latency_terms=terms)
-        return lasting(model, slower, found.latency * here)
+        return lasting(model, slower, found.latency * here, by_layer=True)
 
     what = f"{narrow.name} x {factor:.3g}"
     return Drawn(what=what, places=("energy", "latency", "alu"), change=change)

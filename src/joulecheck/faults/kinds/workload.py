@@ -13,12 +13,13 @@ from joulecheck.estimate import Estimate
 from joulecheck.faults.mutation import (
     Drawn,
     Kind,
+    moved,
     one_of,
     rescaled,
     with_cases,
     with_operators,
 )
-from joulecheck.faults.planted import Arrays, sound
+from joulecheck.faults.planted import sound, times
 from joulecheck.model import Scales
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.workload import (
@@ -30,7 +31,7 @@ from joulecheck.workload import (
     fitted_conv2d,
     nodes_of,
 )
-from joulecheck.workload.columns import Floats, OperatorColumns
+from joulecheck.workload.columns import OperatorColumns
 
 Rng = np.random.Generator
 
@@ -158,18 +159,11 @@ def _wrapped(bits: int) -> Callable[[Rng, LayeredModel], Drawn]:
             found = sound(model, cases, scales)
             macs = np.maximum(cases.macs, 1.0)
             kept = np.mod(macs, 2.0**bits)
-            return _times(model, found, kept / macs)
+            return times(found, kept / macs)
 
         return Drawn(what=f"MACs modulo 2^{bits}", places=PLACES, change=change)
 
     return draw
-
-
-def _times(model: LayeredModel, found: Arrays, factor: Floats) -> Arrays:
-    """Everything but the utilisation times a factor a case."""
-    scaled = rescaled(model, found, dict.fromkeys(found.energy_terms, factor))
-    times = {name: time * factor for name, time in found.latency_terms.items()}
-    return attrs.evolve(scaled, latency=found.latency * factor, latency_terms=times)
 
 
 def _batch_amortised(rng: Rng, model: LayeredModel) -> Drawn:
@@ -199,7 +193,7 @@ def _spill(rng: Rng, model: LayeredModel) -> Drawn | None:
         found = sound(model, cases, scales)
         capacity = model.machine.memories[near].capacity or 0
         spilled = np.where(cases.bytes > capacity, factor, 1.0)
-        return rescaled(model, found, {name: spilled})
+        return moved(model, found, name, spilled)
 
     places = (name, f"{name}_energy", model.layers[name].name, "energy")
     what = f"term {name} x {factor:.3g} beyond the capacity of {near}"
