@@ -29,6 +29,7 @@ from joulecheck_strategies import WorkloadSpace, workloads
 BATCH: Final = 4096
 REPEATS: Final = 15
 LOADS: Final = 9
+FIRST_LOADS: Final = 3
 IMPORTS: Final = 5
 
 RATE_TARGET: Final = 200_000
@@ -39,6 +40,14 @@ IMPORT_TARGET: Final = 0.5
 """Second."""
 
 IMPORT: Final = (sys.executable, "-c", "import joulecheck")
+FIRST_LOAD: Final = """
+import sys
+import time
+from joulecheck.reference import load_model
+started = time.process_time()
+load_model(sys.argv[1])
+print(time.process_time() - started)
+"""
 
 
 @attrs.frozen
@@ -51,11 +60,13 @@ class Row:
     """Workloads a second."""
     load: float
     """Second."""
+    first: float
+    """Second, where nothing was loaded before."""
 
     @property
     def missed(self) -> bool:
-        """Whether either target is missed."""
-        return self.rate < RATE_TARGET or self.load > LOAD_TARGET
+        """Whether a target is missed."""
+        return self.rate < RATE_TARGET or max(self.load, self.first) > LOAD_TARGET
 
 
 def seconds(run: Callable[[], object]) -> float:
@@ -92,6 +103,17 @@ def load(name: str) -> float:
     return median(seconds(anew) for _ in range(LOADS))
 
 
+def first_load(name: str) -> float:
+    """Seconds that the same takes as the first load of a process."""
+    command = (sys.executable, "-c", FIRST_LOAD, name)
+
+    def once() -> float:
+        done = subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - as below
+        return float(done.stdout)
+
+    return median(once() for _ in range(FIRST_LOADS))
+
+
 def import_once() -> tuple[float, float]:
     """Processor and wall time of a fresh interpreter that imports the package."""
     before, started = os.times(), time.perf_counter()
@@ -104,14 +126,19 @@ def import_once() -> tuple[float, float]:
 
 def print_table(rows: list[Row]) -> None:
     """Print a line a machine."""
-    print(f"{'class':<19}{'machine':<28}{'workloads/s':>12}{'load':>10}")
+    print(f"{'class':<19}{'machine':<28}{'workloads/s':>12}{'load':>10}{'first':>10}")
     for row in rows:
         verdict = "  MISSED" if row.missed else ""
-        figures = f"{row.rate:>12,.0f}{row.load * 1e3:>7.2f} ms"
+        loads = f"{row.load * 1e3:>7.2f} ms{row.first * 1e3:>7.2f} ms"
+        figures = f"{row.rate:>12,.0f}{loads}"
         print(f"{row.architecture:<19}{row.name:<28}{figures}{verdict}")
     slowest, longest = min(r.rate for r in rows), max(r.load for r in rows)
+    first = max(row.first for row in rows)
     print(f"least rate {slowest:,.0f}/s in batches of {BATCH}; target {RATE_TARGET:,}/s")
-    print(f"longest load {longest * 1e3:.2f} ms; target {LOAD_TARGET * 1e3:g} ms")
+    print(
+        f"longest load {longest * 1e3:.2f} ms, as the first of a process "
+        f"{first * 1e3:.2f} ms; target {LOAD_TARGET * 1e3:g} ms"
+    )
 
 
 def importing() -> bool:
@@ -131,16 +158,14 @@ def measured(name: str) -> Row:
     """The figures of one machine."""
     model = registered("reference", name)
     architecture = model.machine.architecture or "-"
-    return Row(architecture, name, rate(model), load(name))
+    return Row(architecture, name, rate(model), load(name), first_load(name))
 
 
 def main() -> int:
     """Measure every machine."""
     keep_freed_memory()  # as a campaign does
-    first = seconds(lambda: load_model(MACHINES[0]))
     rows = sorted((measured(name) for name in MACHINES), key=lambda r: r.architecture)
     print_table(rows)
-    print(f"first load of a process, which builds the reader: {first * 1e3:.1f} ms")
     reached = importing()
     return 0 if reached and not any(row.missed for row in rows) else 1
 

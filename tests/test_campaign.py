@@ -25,6 +25,7 @@ from joulecheck.campaign.events import (
     Pair,
     PairSkipped,
     RoundFinished,
+    StaleExemption,
     Tally,
     Unconfirmed,
 )
@@ -46,6 +47,12 @@ REFS = {
     "hostile_models:Sound": ModelRef("hostile_models:Sound"),
     "hostile_models:Nan": ModelRef("hostile_models:Nan"),
 }
+
+LAWS = (
+    "BND001", "CMP001", "DET001", "MON001", "MON002", "ORD004", "PRC001", "ROB001",
+    "SEN001",
+)  # fmt: skip
+"""One or two of most kinds of case."""
 
 E = TypeVar("E")
 
@@ -99,7 +106,7 @@ def told(executor: Executor | None = None, seed: int = 1) -> list[str]:
     """What a campaign over four models, two of them faulty, tells."""
     models = [ref.load() for ref in REFS.values()]
     extent = Extent(cases=CASES)
-    found = campaign(models, seed=seed, extent=extent, executor=executor)
+    found = campaign(models, LAWS, seed=seed, extent=extent, executor=executor)
     return [repr(without_times(event)) for event in found]
 
 
@@ -193,7 +200,7 @@ class TestPlan:
     """Which properties are asked of which models."""
 
     def test_pairs_every_model_with_what_applies(self) -> None:
-        laws = selected(["MON"], [])
+        laws = selected(["MON"], ["MON007", "MON008"])  # those are for totals
         found = plan([ModelRef(CPU).load(), ModelRef(TPU).load()], laws)
 
         assert found.pairs == tuple(Pair(m, law.id) for m in (CPU, TPU) for law in laws)
@@ -339,6 +346,62 @@ class TestEvents:
             PairSkipped,
             CampaignFinished,
         ]
+
+
+class TestExemptions:
+    """A model's word that a law does not apply is checked, not believed for ever."""
+
+    def exempt(self, answer: Answer = energy) -> list[Event]:
+        exemption = Exemption("MON001", "harvests energy")
+        return campaign([tiny(answer, exemptions=[exemption])], ["MON001"])
+
+    def test_is_stale_where_nothing_fails(self) -> None:
+        events = self.exempt()
+
+        (stale,) = of(StaleExemption, events)
+        assert stale.pair == Pair("tiny", "MON001")
+        assert stale.tally.in_domain == 256
+        assert not of(EpochFinished, events)
+
+    def test_is_silent_where_something_fails(self) -> None:
+        events = self.exempt(lambda case: Estimate(energy=-float(case.ops)))
+
+        assert not of(StaleExemption, events)
+        assert not of(CounterexampleFound, events)
+        assert one(CampaignFinished, events).tallies == ()
+
+    def test_is_silent_where_nothing_is_in_the_domain(self) -> None:
+        first = iter([1.0])
+
+        def refuses(_: Case) -> Estimate:
+            for joule in first:
+                return Estimate(energy=joule)
+            raise Unsupported
+
+        assert not of(StaleExemption, self.exempt(refuses))
+
+
+class TestClaims:
+    """What independent draws without a failure support."""
+
+    def test_follows_the_rule_of_three(self) -> None:
+        tally = Tally(checks=20_000, in_domain=10_000, least_margin=0.5)
+
+        assert tally.failing_share() == pytest.approx(3e-4, rel=0.01)
+        assert tally.failing_share(pairs=1880) == pytest.approx(10.5e-4, rel=0.01)
+
+    @pytest.mark.parametrize(
+        "tally",
+        [Tally(), Tally(checks=100), Tally(checks=10, in_domain=10, least_margin=-1.0)],
+        ids=["nothing asked", "nothing in the domain", "a failure"],
+    )
+    def test_claims_nothing_otherwise(self, tally: Tally) -> None:
+        assert tally.failing_share() is None
+
+    def test_claims_no_more_than_everything(self) -> None:
+        tally = Tally(checks=1, in_domain=1, least_margin=0.0)
+
+        assert tally.failing_share() == 1.0
 
 
 class TestThinning:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Final
 
 import attrs
 import pytest
@@ -15,7 +16,7 @@ from joulecheck.cli import main
 from joulecheck.reference import MACHINES
 
 NPU = """
-from joulecheck import Estimate, Precision
+from joulecheck import Estimate, Exemption, Precision, Unsupported
 
 
 class Npu:
@@ -23,6 +24,8 @@ class Npu:
     precisions = (Precision.INT8, Precision.FP32)
 
     def estimate(self, case, scale={}):
+        if case.precision not in self.precisions:
+            raise Unsupported(f"not in {case.precision.name}")
         compute = 0.1e-12 * case.ops * case.precision.bits / 8
         dram = 30e-12 * case.bytes
         seconds = max(case.ops / 4e12, case.bytes / 50e9)
@@ -38,6 +41,11 @@ class Forgetful(Npu):
         return Estimate(
             energy=found.energy_terms["dram"], energy_terms=found.energy_terms
         )
+
+
+class Exempt(Npu):
+    name = "exempt"
+    exemptions = (Exemption("MON001", "harvests energy"),)
 
 
 class NoEstimate:
@@ -152,6 +160,27 @@ class TestFuzz:
         assert document["checks"] == sum(p["checks"] for p in document["pairs"])
         assert {s["property"] for s in document["skipped"]} >= {"BND001", "SEN001"}
 
+    def test_says_what_the_cases_support(self, run: Run) -> None:
+        arguments = ("fuzz", "mymodel:Npu", *FAST, "--select", "MON001")
+
+        plain, table = run(*arguments), run(*arguments, "--show-pairs")
+        document = json.loads(run(*arguments, "--output-format", "json").stdout)
+
+        claim = "at 95% confidence less than 0.006 of the sampled cases of each fail"
+        assert claim in plain.stdout
+        assert "in domain" not in plain.stdout
+        row = next(line for line in table.stdout.splitlines() if "mymodel:Npu" in line)
+        assert row.split()[1:4] == ["MON001", "512", "100.00%"]
+        (pair,) = document["pairs"]
+        assert pair["in_domain"] == pair["checks"] == 512
+        assert pair["fails_below"] == pytest.approx(3 / 512, rel=0.01)
+
+    def test_a_stale_exemption_is_reported(self, run: Run) -> None:
+        exempt = run("fuzz", "mymodel:Exempt", *FAST, "--select", "MON001")
+
+        assert "EXEMPT MON001 on mymodel:Exempt: harvests energy" in exempt.stdout
+        assert "STALE exemption of mymodel:Exempt from MON001" in exempt.stdout
+
     def test_a_report_goes_to_a_file_whole(self, run: Run) -> None:
         done = run(
             "fuzz",
@@ -254,6 +283,33 @@ class TestReplay:
         assert (done.returncode, json.loads(done.stdout)) == (0, [])
 
 
+class TestOperatingPoints:
+    """A machine at one of its operating points is a model in every command."""
+
+    POINT: Final = "reference:Jetson-Orin-AGX-CPU@30W"
+
+    def test_a_finding_at_one_is_stored_and_replayed(self, run: Run) -> None:
+        fault = ("--inject", "dropped-term")
+        done = run("fuzz", self.POINT, *fault, "--select", "CMP001", *FAST)
+
+        assert done.returncode == 1
+        assert f"CMP001 layers-sum-to-total  {self.POINT}" in done.stdout
+        again = run("replay", *fault, "--output-format", "json")
+        (replayed,) = json.loads(again.stdout)
+        assert (replayed["model"], replayed["outcome"]) == (self.POINT, "STILL FAILS")
+
+    def test_is_checked_like_any_model(self, run: Run) -> None:
+        done = run("adapter", "check", self.POINT, "--output-format", "json")
+
+        assert json.loads(done.stdout)[0]["model"] == self.POINT
+
+    def test_an_unknown_one_ends_with_those_that_exist(self, run: Run) -> None:
+        done = run("fuzz", "reference:Jetson-Orin-AGX-CPU@31W", *FAST)
+
+        assert done.returncode == 2
+        assert "no operating point '31W': it has 50W, 30W, 15W" in done.stderr
+
+
 class TestFindings:
     def test_what_is_exported_is_known_on_a_fresh_checkout(self, run: Run) -> None:
         arguments = ("fuzz", "mymodel:Forgetful", "--select", "CMP001", *FAST)
@@ -298,13 +354,79 @@ class TestFindings:
         assert "minimal" in done.stdout
 
 
+class TestHelp:
+    @pytest.mark.parametrize("command", [[], ["fuzz"], ["score"], ["distribution"]])
+    def test_examples_keep_their_lines(self, run: Run, command: list[str]) -> None:
+        lines = run(*command, "--help").stdout.splitlines()
+
+        assert not any("\\b" in line for line in lines)
+        assert any(line.startswith("    joulecheck ") for line in lines)
+
+
 class TestListings:
     def test_models_lists_the_reference_models(self, run: Run) -> None:
         listed = json.loads(run("models", "--output-format", "json").stdout)
 
-        assert [model["name"] for model in listed] == [
+        assert [model["name"] for model in listed["models"]] == [
             f"reference:{machine}" for machine in MACHINES
         ]
+        assert len(listed["models"]) == 47
+        assert sorted(listed["energy_and_tile_models"]) == [
+            "AdaptiveDatapathEnergyModel",
+            "DataFlowMachineEnergyModel",
+            "DataParallelEnergyModel",
+            "DomainFlowEnergyModel",
+            "KPUTileEnergyAdapter",
+            "KPUTileEnergyModel",
+            "SpatialPartitionEnergyModel",
+            "StoredProgramEnergyModel",
+            "SystolicArrayEnergyModel",
+            "TPUTileEnergyModel",
+        ]
+
+    def test_models_says_how_each_class_is_modelled(self, run: Run) -> None:
+        listed = json.loads(run("models", "--output-format", "json").stdout)
+        models = {one["architecture"]: len(one["models"]) for one in listed["classes"]}
+        kpu = next(one for one in listed["models"] if one["name"].endswith("KPU-T64"))
+        tpu = next(one for one in listed["classes"] if "TPU" in one["models"][0])
+
+        assert models == {
+            "STORED_PROGRAM": 21,
+            "DATA_PARALLEL": 11,
+            "SYSTOLIC_ARRAY": 6,
+            "DOMAIN_FLOW": 4,
+            "SPATIAL_PARTITION": 2,
+            "ADAPTIVE_DATAPATH": 2,
+            "DATA_FLOW_MACHINE": 1,
+        }
+        roles = ("energy_model", "tile_model", "adapter")
+        assert [kpu[role] for role in roles] == [
+            "DomainFlowEnergyModel",
+            "KPUTileEnergyModel",
+            "KPUTileEnergyAdapter",
+        ]
+        assert [tpu[role] for role in roles] == [
+            "SystolicArrayEnergyModel",
+            "TPUTileEnergyModel",
+            None,
+        ]
+
+    def test_models_counts_what_it_shows(self, run: Run) -> None:
+        shown = run("models").stdout
+
+        assert "SYSTOLIC_ARRAY: SystolicArrayEnergyModel, TPUTileEnergyModel\n" in shown
+        assert shown.endswith("47 models in 7 classes, with 10 energy and tile models\n")
+
+    def test_models_lists_one_of_ones_own(self, run: Run) -> None:
+        shown = run("models", "mymodel:Npu").stdout
+
+        assert shown.startswith("no class: Npu\nmymodel:Npu  FP32 INT8")
+        assert shown.endswith("1 model in 1 class, with 1 energy and tile model\n")
+
+    def test_models_shows_the_operating_points(self, run: Run) -> None:
+        done = run("models", "reference:Jetson-Orin-AGX-CPU")
+
+        assert "@50W @30W @15W" in done.stdout
 
     def test_properties_can_be_selected(self, run: Run) -> None:
         listed = json.loads(
@@ -319,6 +441,29 @@ class TestListings:
 
         for heading in ("Statement", "Rationale", "Domain", "Tolerance", "Planted bug"):
             assert heading in done.stdout
+
+    def test_distribution_says_what_the_sampler_reaches(self, run: Run) -> None:
+        arguments = ("distribution", "reference:Google-TPU-v4", "--cases", "2000")
+
+        text = run(*arguments).stdout
+        (found,) = json.loads(run(*arguments, "--output-format", "json").stdout)
+
+        assert "2,000 cases of seed 1, 100.00% valid" in text
+        assert found["valid"] == found["in_domain"] == 1.0
+        assert set(found["operators"]) == {"gemm", "conv2d", "elementwise"}
+        assert set(found["nodes"]) == set("12345678")
+        assert min(found["roofline"].values()) > 0.1
+        assert set(found["decades"]["gemm.m"]) >= {"1", "10", "100", "1000", "10000"}
+        assert sum(found["bottlenecks"].values()) == pytest.approx(1)
+        for name in ("precisions", "edges", "operators", "nodes"):
+            assert sum(found[name].values()) == pytest.approx(1), name
+
+    def test_distribution_of_a_model_that_says_little(self, run: Run) -> None:
+        done = run("distribution", "mymodel:Npu", "--property", "MON002", "--cases", "200")
+
+        rows = [line.split() for line in done.stdout.splitlines()]
+        assert ["bottlenecks", "-"] in rows
+        assert ["roofline", "-"] in rows
 
     def test_adapter_check_says_what_is_missing(self, run: Run) -> None:
         (checked,) = json.loads(
@@ -336,13 +481,14 @@ class TestListings:
 class TestSettings:
     def test_pyproject_gives_defaults(self, run: Run) -> None:
         settings = (
-            '[tool.joulecheck]\nmodels = ["mymodel:Npu"]\nseed = 7\nselect = ["CMP"]\n'
+            '[tool.joulecheck]\nmodels = ["mymodel:Npu"]\nseed = 7\n'
+            'select = ["CMP001", "MON001"]\n'
         )
         (run.folder / "pyproject.toml").write_text(settings)
 
         done = run("fuzz", "--cases", "64", "--workers", "0")
 
-        assert done.stdout.startswith("seed 7: 1 models x 3 properties")
+        assert done.stdout.startswith("seed 7: 1 models x 2 properties")
 
     def test_the_environment_wins_over_pyproject_and_loses_to_the_command_line(
         self, run: Run

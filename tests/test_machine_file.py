@@ -10,7 +10,7 @@ import pytest
 
 from joulecheck.coefficient import Provenance
 from joulecheck.errors import InvalidMachine, UnknownName
-from joulecheck.reference import ENERGY_MODELS, MACHINES, MODELS, load_model
+from joulecheck.reference import CLASSES, MACHINES, MODELS, build_model, load_model
 from joulecheck.reference.machine_file import MachineFile, load_machine, parse_machine
 from joulecheck.reference.stored_program import LEVELS
 from joulecheck.workload import Precision
@@ -52,7 +52,7 @@ class TestShippedFiles:
     def test_has_a_model_of_its_architecture(self, machine: MachineFile) -> None:
         model = load_model(machine.name)
 
-        assert type(model) is ENERGY_MODELS[machine.architecture]
+        assert type(model) is CLASSES[machine.architecture].runs
         assert model.coefficients.keys() == machine.coefficients.keys()
 
     def test_has_a_source_for_every_coefficient(self, machine: MachineFile) -> None:
@@ -98,7 +98,7 @@ class TestShippedFiles:
 
         events = {
             "J/instruction", "J/arrival", "J/branch", "J/request", "J/sector",
-            "J/barrier", "J/lookup",
+            "J/barrier", "J/lookup", "J/cycle",
         }  # fmt: skip
 
         assert units <= {"J/MAC", "J/op", "J/B", "W"} | events
@@ -198,6 +198,11 @@ class TestParse:
 
         assert str(caught.value).startswith("machine file ")
 
+    @pytest.mark.parametrize("name", ["Google-TPU-v2", "../ranking", ""])
+    def test_an_unknown_machine_gets_a_suggestion(self, name: str) -> None:
+        with pytest.raises(UnknownName, match=r"(did you mean|known: )"):
+            load_machine(name)
+
     def test_a_coefficient_without_a_source_is_refused(self) -> None:
         text = text_of(I7)
         source = next(line for line in text.splitlines() if line.startswith("source = "))
@@ -210,6 +215,12 @@ class TestParse:
 
         with pytest.raises(InvalidMachine, match="GUESSED"):
             parse_machine(text, I7)
+
+    def test_an_unknown_class_gets_a_suggestion(self) -> None:
+        found = parse_machine(changed("STORED_PROGRAM", "STORED_PROGRAMME"), I7)
+
+        with pytest.raises(InvalidMachine, match="did you mean STORED_PROGRAM"):
+            build_model(found)
 
     def test_peaks_may_be_off_by_two_percent(self) -> None:
         found = parse_machine(changed("FP32 = 9.216e11", "FP32 = 9.3e11"), I7)
@@ -268,9 +279,19 @@ class TestOperatingPoints:
                 {p: peak * rate for p, peak in machine.peak.items()}
             )
 
-    def test_an_unknown_point_gets_a_suggestion(self) -> None:
-        with pytest.raises(UnknownName, match=r"no operating point '30w': .*30W"):
+    def test_an_unknown_point_names_those_that_exist(self) -> None:
+        with pytest.raises(UnknownName, match=r"no operating point '30w': it has .*30W"):
             load_machine(f"{self.ORIN}@30w")
+
+    def test_the_family_knows_them_without_listing_them(self) -> None:
+        point = f"{self.ORIN}@30W"
+
+        assert point in MODELS
+        assert point in MODELS.variants()
+        assert point not in list(MODELS)
+        assert MODELS[point]().name == point
+        assert f"{self.ORIN}@31W" not in MODELS
+        assert "Apple-M1@30W" not in MODELS
 
 
 class TestMachine:

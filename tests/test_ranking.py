@@ -296,14 +296,20 @@ class TestAtOnePoint:
                     moved = float(np.asarray(scaled))
                     assert (moved < other) == (first < other)
 
-    def test_a_missing_point_is_said(self) -> None:
+    def test_every_representative_is_at_its_point(self) -> None:
         machines = {one["role"]: one for one in at_one_point()["machines"]}
 
-        assert machines["TPU"]["machine"].endswith("@30W")
-        assert machines["CPU"]["machine"].endswith("@30W")
-        assert machines["KPU"]["remark"] == ""
-        gpu = machines["GPU"]
-        assert gpu["machine"].endswith("@30W") or "no point of 30 W" in gpu["remark"]
+        assert all(
+            machines[role]["machine"].endswith("@30W") for role in ("TPU", "GPU", "CPU")
+        )
+        assert machines["KPU"]["tdp"] == 30
+        assert {one["remark"] for one in machines.values()} == {""}
+
+    def test_a_missing_point_is_said(self) -> None:
+        model, remark = at_point("Google-TPU-v1")
+
+        assert model.name == "Google-TPU-v1"
+        assert remark == "its file has no point of 30 W; taken as stated, 75 W"
 
     def test_inferences_a_joule_are_those_a_second_and_watt(self) -> None:
         for row in at_one_point()["workloads"]:

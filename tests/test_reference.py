@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Final
 
 import attrs
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Layer
-from joulecheck.errors import UnknownName, Unsupported
+from joulecheck.errors import InvalidMachine, InvalidScale, UnknownName, Unsupported
 from joulecheck.estimate import Answers, total
 from joulecheck.model import Subject
 from joulecheck.reference import (
@@ -20,15 +19,13 @@ from joulecheck.reference import (
     StoredProgramEnergyModel,
     SystolicArrayEnergyModel,
     TPUTileEnergyModel,
+    build_model,
     load_model,
 )
-from joulecheck.reference.data_parallel import LANE_OPERANDS
-from joulecheck.reference.layered import PARTIAL_SUM_BYTES, LayeredModel
+from joulecheck.reference.layered import LayeredModel
 from joulecheck.reference.machine_file import MachineFile, load_machine
-from joulecheck.reference.spatial import SpatialModel
-from joulecheck.reference.stored_program import REGISTER_OPERANDS
 from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
-from joulecheck.workload import Gemm, Precision, Subgraph, Totals
+from joulecheck.workload import Elementwise, Function, Gemm, Precision, Subgraph, Totals
 from joulecheck.workload.columns import PRECISIONS, Floats, operator_columns
 from joulecheck_strategies import uniform_scales, workloads
 
@@ -101,7 +98,7 @@ class TestComposition:
     def test_every_term_has_a_layer(self, reference: Subject) -> None:
         found = reference.ask(sampled(reference, 8))
 
-        assert found.energy_terms.keys() <= reference.layers.keys()
+        assert found.energy_terms.keys() == reference.layers.keys()
         assert set(found.through) == {reference.layers[name] for name in found.energy_terms}
 
     def test_latency_is_between_the_longest_term_and_the_sum(
@@ -178,6 +175,27 @@ class TestScaling:
         assert largest(off) <= 1e-12
         np.testing.assert_array_equal(scaled.latency, nominal.latency)
 
+    def test_energy_is_the_sum_of_what_each_coefficient_contributes(
+        self, reference: Subject
+    ) -> None:
+        """Euler's identity, E = sum of c dE/dc: no number hides beside coefficients."""
+        cases = sampled(reference, 500)
+        nominal = reference.ask(cases)
+        shares = {end: np.zeros(500) for end in nominal.through}
+        for name in reference.coefficients:
+            twice, thrice = (
+                reference.ask(cases, {name: np.full(500, factor)}).through
+                for factor in (2.0, 3.0)
+            )
+            for end, through in nominal.through.items():
+                share = twice[end] - through
+                again = thrice[end] - twice[end]
+                assert largest(np.abs(share - again) / through) <= 1e-12, (name, end)
+                shares[end] += share
+
+        for end, share in shares.items():
+            np.testing.assert_allclose(share, nominal.through[end], rtol=1e-9)
+
     def test_every_coefficient_is_an_energy(self, reference: Subject) -> None:
         assert set(reference.energy_coefficients) == set(reference.coefficients)
 
@@ -205,6 +223,13 @@ class TestScaling:
         with pytest.raises(UnknownName, match="'static_powr': did you mean static_power"):
             reference.model.estimate(case, {"static_powr": 2.0})
 
+    @pytest.mark.parametrize("factor", [-1.0, float("nan"), float("inf")])
+    def test_what_is_no_factor_is_refused(self, reference: Subject, factor: float) -> None:
+        case = Case(Gemm(m=1, n=1, k=1), reference.precisions[0])
+
+        with pytest.raises(InvalidScale, match="'static_power' must be a finite number"):
+            reference.model.estimate(case, {"static_power": factor})
+
 
 class TestBothPaths:
     """The scalar path is the batch of one."""
@@ -213,7 +238,14 @@ class TestBothPaths:
         cases = sampled(reference, 100)
         together, apart = reference.ask(cases), reference.one_by_one.ask(cases)
         fields = ("energy", "latency", "utilisation")
-        terms = ("energy_terms", "latency_terms", "through")
+        terms = (
+            "energy_terms",
+            "latency_terms",
+            "through",
+            "latency_through",
+            "subtotals",
+            "traffic",
+        )
 
         assert apart.errors == {}
         for field in fields:
@@ -314,87 +346,47 @@ class TestPlausibility:
 class TestPowerClosure:
     """Static power and all maximal rates times their energies stay within the TDP."""
 
-    @pytest.mark.parametrize("name", [n for n, m in POINTS.items() if m.data.tdp])
-    def test_the_data_cannot_exceed_the_thermal_design_power(self, name: str) -> None:
-        data = POINTS[name].data
-        bounds = {p.name: power_bound(data, p) for p in data.peak}
+    @pytest.mark.parametrize("name", POINTS)
+    def test_no_case_exceeds_the_bound(self, name: str) -> None:
+        model = Subject.of(POINTS[name])
+        cases = sampled(model)
+        found = model.ask(cases)
+        bounds = [
+            sum(POINTS[name].power(p).values()) if p in model.precisions else 0.0
+            for p in PRECISIONS
+        ]
 
-        assert data.tdp is not None
-        assert max(bounds.values()) <= data.tdp, bounds
+        bound = np.array(bounds)[cases.precision]
+        assert largest(found.energy / found.latency / bound) <= 1
 
-    def test_no_case_exceeds_the_bound(self, reference: Subject) -> None:
-        cases = sampled(reference)
-        found = reference.ask(cases)
-        data = model_of(reference).data
-        bounds = np.array(
-            [power_bound(data, p) if p in data.peak else 0.0 for p in PRECISIONS]
-        )
+    @pytest.mark.parametrize("name", POINTS)
+    def test_every_layer_has_its_part(self, name: str) -> None:
+        model = POINTS[name]
+        priced = {model.layers[min(c.terms or ())] for c in model.coefficients.values()}
 
-        assert largest(found.energy / found.latency / bounds[cases.precision]) <= 1
+        for precision in model.data.peak:
+            power = model.power(precision)
+            assert power.keys() == priced
+            assert min(power.values()) > 0
 
+    @pytest.mark.parametrize("name", POINT)
+    def test_less_than_that_bound_is_refused_on_load(self, name: str) -> None:
+        data = POINT[name].data
+        power = max(sum(POINT[name].power(p).values()) for p in data.peak)
+        small = attrs.evolve(data, tdp=power * 0.999, operating_points={})
 
-def power_bound(data: MachineFile, precision: Precision) -> float:
-    """Watt if everything that can happen at once at a precision happens at its rate."""
-    model = POINTS[data.name]
-    if isinstance(model, SpatialModel):
-        return model.power_bound(precision)
-    e = {name: row.value for name, row in data.coefficients.items()}
-    bound = {
-        "STORED_PROGRAM": _core_power,
-        "SYSTOLIC_ARRAY": _array_power,
-        "DATA_PARALLEL": _warp_power,
-    }
-    memories = sum(
-        (memory.bandwidth or 0) * e[f"{name}_energy"]
-        for name, memory in data.memories.items()
-        if f"{name}_energy" in e and memory.bandwidth and name != "staging"
-    )
-    return e["static_power"] + memories + bound[data.architecture](data, precision, e)
+        assert build_model(attrs.evolve(small, tdp=power * 1.001)).data.tdp
+        with pytest.raises(InvalidMachine, match=r"must stay within its tdp .*got .*most"):
+            build_model(small)
 
+    def test_a_point_that_does_not_close_is_refused_with_its_machine(self) -> None:
+        data = POINT["Google-TPU-Edge-Pro"].data
+        point = attrs.evolve(data.operating_points["15W"], tdp=5.0)
+        worse = attrs.evolve(data, operating_points={"15W": point})
+        named = r"machine file Google-TPU-Edge-Pro@15W: .* its tdp of 5 W, got .* W at FP32"
 
-def _core_power(data: MachineFile, precision: Precision, e: Mapping[str, float]) -> float:
-    simd = data.geometry["simd_bytes"]
-    issue = e["fetch_energy"] + e["decode_energy"] + e["dispatch_energy"]
-    vector = (
-        REGISTER_OPERANDS * simd * e["register_read_energy"]
-        + simd * e["register_write_energy"]
-    )
-    lanes = 8 * simd / precision.bits
-    vector_ops = data.geometry["vector_ports"] * data.units * data.clock
-    found = [vector_ops * (lanes * e[f"op_energy.{precision.name}"] + issue + vector)]
-    for engine in data.engines:
-        if engine.precision is precision:
-            macs = engine.macs_per_clock * data.units * data.clock
-            strips = macs / (engine.columns * engine.depth)
-            found.append(
-                macs * e[f"mac_energy.{precision.name}"] + strips * (issue + vector)
-            )
-    return max(found) + (data.memories["l1"].bandwidth or 0) / simd * issue
-
-
-def _array_power(data: MachineFile, precision: Precision, e: Mapping[str, float]) -> float:
-    side, width = data.geometry["array_side"], precision.bits / 8
-    partial = float(PARTIAL_SUM_BYTES[PRECISIONS.index(precision)])
-    macs = data.peak[precision] / 2
-    rate = max(1.0, data.peak[precision] / array_rate(data))  # MACs a clock and element
-    edge = data.units * side * data.clock * rate  # elements that enter or leave
-    shifted = edge * width
-    arrays = (
-        macs
-        * (e[f"mac_energy.{precision.name}"] + (width + partial) * e["forwarding_energy"])
-        + shifted * e["weight_shift_energy"]
-        + edge / side**2 * e["instruction_energy"]
-        + edge * partial * (e["accumulator_read_energy"] + e["accumulator_write_energy"])
-        + edge * width * (e["buffer_read_energy"] + e["buffer_write_energy"])
-    )
-    lanes = data.geometry["vector_ops_per_clock"] * data.clock
-    vector = lanes * (
-        e[f"op_energy.{precision.name}"]
-        + width * (2 * e["buffer_read_energy"] + e["buffer_write_energy"])
-    )
-    outside = sum(m.bandwidth or 0 for m in data.memories.values() if m.homes)
-    passing = outside * data.geometry["stages_activations"]
-    return max(arrays, vector) + (shifted + passing) * e["staging_energy"]
+        with pytest.raises(InvalidMachine, match=named):
+            build_model(worse)
 
 
 class TestStoredProgram:
@@ -550,56 +542,7 @@ class TestLevels:
         assert largest(before["dram"] / after["dram"]) <= 1 + 1e-12
 
 
-def _warp_power(data: MachineFile, precision: Precision, e: Mapping[str, float]) -> float:
-    """Engines or vector lanes at their rate, the steps of tiles and all requests."""
-    g, sms = data.geometry, data.units * data.clock
-    operand = g["warp"] * max(g["register_bytes"], precision.bits / 8)
-    partial = float(PARTIAL_SUM_BYTES[PRECISIONS.index(precision)])
-
-    def instruction(reads: float, writes: float) -> float:
-        registers = reads * e["register_read_energy"] + writes * e["register_write_energy"]
-        return e["issue_energy"] + registers
-
-    width = max(precision.bits / 8, g["narrowest_bytes"])
-    packed = g["warp"] * max(1, g["register_bytes"] / width)
-    one = instruction(LANE_OPERANDS * operand, operand) + e["divergence_energy"]
-    rate = data.vector[precision] * sms
-    found = [rate * (e[f"op_energy.{precision.name}"] + one / packed)]
-    for engine in (x for x in data.engines if x.precision is precision):
-        macs, sums = engine.macs_per_clock * sms, engine.rows * engine.columns * partial
-        size = engine.rows * engine.columns * engine.depth
-        a = max(operand, engine.rows * engine.depth * precision.bits / 8)
-        b = max(operand, engine.columns * engine.depth * precision.bits / 8)
-        if engine.rows == 1:
-            one = instruction(LANE_OPERANDS * operand, operand)
-        else:
-            one = instruction(a + b + sums, sums)
-        found.append(macs * (e[f"mac_energy.{precision.name}"] + one / size))
-    l2, shared = (data.memories[x].bandwidth or 0 for x in ("l2", "shared"))
-    requests = (l2 + shared) / g["request_bytes"] * e["issue_energy"]
-    requests += l2 / g["request_bytes"] * e["coalescing_energy"]
-    requests += l2 / g["sector_bytes"] * e["coherence_energy"]
-    return (
-        max(found)
-        + requests
-        + sms
-        * _steps_per_clock(data, precision)
-        * (e["barrier_energy"] + e["divergence_energy"])
-    )
-
-
-def _steps_per_clock(data: MachineFile, precision: Precision) -> float:
-    """Steps of groups of warps that one SM can go through in a clock."""
-    parts = [
-        tile.rows * tile.columns / (tile.group_rows * tile.group_columns)
-        for tile in data.tiles
-    ]
-    engines = [engine for engine in data.engines if engine.precision is precision]
-    clocks = [
-        min(tile.rows * tile.columns * x.depth / x.macs_per_clock for x in engines)
-        for tile in data.tiles
-    ]
-    return max(part / clock for part, clock in zip(parts, clocks, strict=True))
+ARRAYS: Final = [n for n, m in POINT.items() if m.data.architecture == "SYSTOLIC_ARRAY"]
 
 
 class TestTiles:
@@ -643,6 +586,34 @@ class TestTiles:
         found = self.TILES.lay_out(operator_columns(workloads)).row_blocks
 
         assert found.tolist() == [1, 1, 2]
+
+    @pytest.mark.parametrize("name", ARRAYS)
+    @pytest.mark.parametrize("times", [2, 3, 16])
+    @pytest.mark.parametrize("field", ["m", "n"])
+    def test_more_of_the_same_costs_at_most_as_often(
+        self, name: str, times: int, field: str
+    ) -> None:
+        """Where neither operand fits its memory, above all."""
+        model = POINT[name]
+        precision = min(model.precisions, key=lambda p: p.bits)
+        for m, n, k in product((1, 300, 4096, 20_000), repeat=3):
+            once = Gemm(m=m, n=n, k=k)
+            more = attrs.evolve(once, **{field: times * getattr(once, field)})
+            one, all_of_it = (model.estimate(Case(w, precision)) for w in (once, more))
+
+            assert all_of_it.energy <= times * one.energy * (1 + 1e-12)
+            assert all_of_it.latency <= times * one.latency * (1 + 1e-12)
+
+    def test_inputs_stay_by_blocks_where_neither_operand_fits(self) -> None:
+        """Of four blocks of 8192 rows, each lets the weights pass, less what is staged."""
+        model = POINT["Google-TPU-v3"]
+        case = Case(Gemm(m=32_768, n=16_384, k=1024), Precision.BF16)
+        weights, kept = 2 * 16_384 * 1024, 16 << 20
+        inputs, outputs = 2 * 32_768 * 1024, 2 * 32_768 * 16_384
+        crossing = inputs + outputs + weights + 3 * (weights - kept)
+        found = model.estimate(case).energy_terms["dram"]
+
+        assert found == pytest.approx(crossing * model.coefficients["dram_energy"].value)
 
     def test_operands_have_the_homes_of_the_file(self) -> None:
         model = load_model("Google-TPU-v1")
@@ -726,17 +697,37 @@ class TestWarps:
         shared = 4 * (128 * 64 * 4 + 64 * 256 * 2 + 128 * 256)
 
         assert terms["control"] == pytest.approx(groups * steps * price)
+        assert terms["clock"] == pytest.approx(
+            128 * 256 * 64 / 64 * model.coefficients["clock_energy"].value
+        )
         assert terms["shared"] == pytest.approx(
             shared * model.coefficients["shared_energy"].value
         )
+
+    def test_an_sm_is_awake_no_longer_than_the_work_takes(self) -> None:
+        model = POINT["A100-SXM4-80GB"]
+        price = model.coefficients["clock_energy"].value
+        for workload in (
+            Gemm(m=1, n=1, k=1),
+            Elementwise(Function.RELU, (33,)),
+            Gemm(m=5, n=7, k=9),
+        ):
+            found = model.estimate(Case(workload, Precision.FP16))
+            cycles = found.energy_terms["clock"] / price
+            assert 0 < cycles <= found.latency * model.data.clock * model.data.units
+
+    def test_a_machine_without_a_price_of_cycles_has_no_such_term(self) -> None:
+        model = POINT["ARM-Mali-G78-MP20"]
+        found = model.estimate(Case(Gemm(m=64, n=64, k=64), Precision.FP16))
+
+        assert "clock" not in model.layers
+        assert found.energy_terms.keys() == model.layers.keys()
 
 
 def gemm_traffic(
     capacity: float, m: Floats, n: Floats, k: Floats, widths: Widths
 ) -> Floats:
-    operands = Operands(
-        m * k * widths.element, k * n * widths.element, m * n * widths.element
-    )
+    operands = Operands(m * k * widths.a, k * n * widths.element, m * n * widths.element)
     return smooth_traffic(capacity, m, n, k, operands, widths)
 
 
@@ -848,6 +839,24 @@ class TestSmoothTraffic:
 
         assert 1 - 1e-12 <= ratio.min() <= largest(ratio) <= factor
         assert np.median(ratio) <= 1.1
+
+    @each_width
+    @pytest.mark.parametrize("overlap", [1.0, 1 / 9, 4.0])
+    def test_the_whole_brings_no_more_than_its_parts(
+        self, widths: Widths, overlap: float
+    ) -> None:
+        """Windows that overlap make inputs cheap, so that they should pass more often."""
+        shared = widths._replace(overlap=overlap)
+        m, n, k = random_gemms(20_000, high=10**6)
+        for share in (0.5, 0.3, 0.01):
+            whole = gemm_traffic(49_152, m, n, k, shared)
+            by_rows = gemm_traffic(49_152, m * share, n, k, shared)
+            by_rows += gemm_traffic(49_152, m * (1 - share), n, k, shared)
+            by_columns = gemm_traffic(49_152, m, n * share, k, shared)
+            by_columns += gemm_traffic(49_152, m, n * (1 - share), k, shared)
+
+            assert largest(whole / by_rows) <= 1 + 1e-12
+            assert largest(whole / by_columns) <= 1 + 1e-12
 
     def test_partial_sums_go_out_and_come_back(self) -> None:
         m, n, k = (np.array([x]) for x in (8192.0, 16.0, 4096.0))

@@ -75,6 +75,37 @@ class TestFamilies:
         with pytest.raises(UnknownName, match="did you mean Google-TPU-v1"):
             models_named("reference:Google-TPU-v11")
 
+    def test_an_operating_point_is_a_model_that_no_pattern_without_it_lists(self) -> None:
+        point = "reference:Jetson-Orin-AGX-CPU@30W"
+
+        assert names(point) == [point]
+        assert point not in names("reference:*")
+        assert ModelRef(point).load() is stored_model(point)
+        assert ModelRef(point).load().machine.units == 8
+
+    def test_a_pattern_with_a_point_is_every_machine_that_has_it(self) -> None:
+        found = names("reference:*CPU@*")
+
+        assert found == [
+            f"reference:Jetson-Orin-AGX-CPU@{p}" for p in ("50W", "30W", "15W")
+        ]
+        assert set(found) & {*names("reference:*@30W")} == {found[1]}
+
+    @pytest.mark.parametrize("load", [models_named, stored_model])
+    def test_an_unknown_point_names_those_that_exist(
+        self, load: Callable[[str], object]
+    ) -> None:
+        with pytest.raises(UnknownName, match="no operating point '31W': it has 50W, 30W"):
+            load("reference:Jetson-Orin-AGX-CPU@31W")
+        with pytest.raises(UnknownName, match="'31W': its file states one point only"):
+            load("reference:Google-TPU-v1@31W")
+        with pytest.raises(UnknownName, match="did you mean Jetson-Orin-AGX-CPU"):
+            load("reference:Jetson-Orin-AGX-CP@30W")
+
+    def test_a_point_that_no_machine_has_gets_a_suggestion(self) -> None:
+        with pytest.raises(UnknownName, match=r"no model of reference matches '\*@31W'"):
+            models_named("reference:*@31W")
+
     def test_patterns_tell_upper_from_lower_case(self) -> None:
         with pytest.raises(UnknownName, match=r"no model of reference matches '\*tpu\*'"):
             models_named("reference:*tpu*")

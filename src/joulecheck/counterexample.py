@@ -17,10 +17,9 @@ from typing import Any, Final
 
 import attrs
 import cattrs
-import numpy as np
 from cattrs.errors import BaseValidationError
 
-from joulecheck.case import AnyCase, Case, Cases
+from joulecheck.case import AnyCase, Question, Wrong
 from joulecheck.errors import CorpusError, JoulecheckError
 from joulecheck.model import Subject
 from joulecheck.region import Generalised
@@ -69,6 +68,44 @@ def _as_numbers(numbers: Iterable[Numbers]) -> tuple[Numbers, ...]:
 
 
 @attrs.frozen(kw_only=True)
+class Repair:
+    """A single change to what the model answers that repairs a counterexample."""
+
+    target: str
+    """The term, coefficient or total that is changed."""
+    change: str
+    """The change in words."""
+    repaired: float
+    """Share of the failing cases seen that hold with it."""
+    broken: float
+    """Share of the passing cases seen that fail with it."""
+    violated: int
+    """How many laws the changed model violates on a few cases of each."""
+
+
+@attrs.frozen(kw_only=True)
+class Blame:
+    """What a violation hangs on."""
+
+    repairs: tuple[Repair, ...] = ()
+    """The best first."""
+    terms: Mapping[str, float] = attrs.field(factory=dict)
+    """d margin / d ln(term) of the energy terms that move the margin most."""
+    coefficients: Mapping[str, float] = attrs.field(factory=dict)
+    """The same of coefficients."""
+
+
+@attrs.frozen(kw_only=True)
+class Contrast:
+    """The nearest case that holds, and what the model answers to it."""
+
+    case: AnyCase
+    margin: float
+    """At least 0, relative."""
+    numbers: tuple[Numbers, ...] = attrs.field(converter=_as_numbers)
+
+
+@attrs.frozen(kw_only=True)
 class Counterexample:
     """A violation: the model, the property, the minimal case and the numbers."""
 
@@ -83,6 +120,8 @@ class Counterexample:
     minimality: Minimality = Minimality.UNPROVEN
     region: Generalised | None = None
     """Where else the property fails, if that was looked for."""
+    blame: Blame | None = None
+    contrast: Contrast | None = None
     fault: str | None = None
     """The fault that was injected on purpose, if any."""
     versions: Mapping[str, str] = attrs.field(factory=dict)
@@ -99,13 +138,11 @@ class Counterexample:
 
 def numbers_of(model: Subject, case: AnyCase) -> list[Numbers]:
     """What the model answers to each question of a case, on its scalar path."""
-    return [_ask(model, *question) for question in case.questions]
+    return [_numbers(model, question) for question in case.questions]
 
 
-def _ask(model: Subject, role: str, case: Case, scale: Mapping[str, float]) -> Numbers:
-    scales = {name: np.array([factor]) for name, factor in scale.items()}
-    answers = model.one_by_one.ask(Cases.of([case]), scales)
-
+def _numbers(model: Subject, question: Question) -> Numbers:
+    answers = model.answer(question)
     totals = {
         "energy": float(answers.energy[0]),
         "latency": float(answers.latency[0]),
@@ -116,7 +153,7 @@ def _ask(model: Subject, role: str, case: Case, scale: Mapping[str, float]) -> N
         for field in ("energy_terms", "latency_terms")
     }
     return Numbers(
-        role=role,
+        role=question.role,
         energy=_finite(totals["energy"]),
         latency=_finite(totals["latency"]),
         utilisation=_finite(totals["utilisation"]),
@@ -149,8 +186,8 @@ def _what_is_not_finite(
 def converter() -> cattrs.Converter:
     """Writes and reads counterexamples: enums by name, kinds of case by a tag."""
     made = strict_converter()
-    by_name(made, Precision)
-    by_name(made, Function)
+    for kind in (Precision, Function, Wrong):
+        by_name(made, kind)
     add_hooks(made)
     tagged_union(made, AnyOperator, "op")
     tagged_union(made, Workload, "op")

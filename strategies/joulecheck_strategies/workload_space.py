@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from contextlib import suppress
+from functools import cached_property, lru_cache, partial
 from itertools import chain, combinations
 from typing import Final
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from joulecheck.case import Case, Cases
 from joulecheck.errors import InvalidWorkload, OutsideSpace
+from joulecheck.quantities import BITS_PER_BYTE
 from joulecheck.space import Bounds, Gene, Trait
 from joulecheck.workload import (
     MAX_NODES,
@@ -31,6 +33,7 @@ from joulecheck.workload import (
 from joulecheck.workload.columns import OPERATORS, PRECISIONS, Floats, Ints
 from joulecheck_strategies.embedding import Embedded, embed
 from joulecheck_strategies.layout import FUNCTIONS, Layout, Place, places
+from joulecheck_strategies.networks import real_workloads
 from joulecheck_strategies.operator_fields import operator_fields
 from joulecheck_strategies.reading import ReadSpace, Take
 from joulecheck_strategies.tables import (
@@ -52,6 +55,21 @@ FURTHER: Final = 0.4
 
 ROOT_FROM_OUTSIDE: Final = 0.12
 """Probability that a later node reads a tensor from outside instead of a node."""
+
+
+REAL: Final = 0.03
+"""Share of the sampled cases that are layers or blocks of real networks."""
+
+AT_CAPACITY: Final = 0.08
+"""Share of the sampled first operators whose size is made to meet a capacity."""
+
+SOLVED_FOR: Final = {
+    "m": ("batch", "k"),
+    "n": ("k",),
+    "k": ("n",),
+    "c": ("batch", "h", "w"),
+}
+"""A dimension, and those with which it makes up an operand."""
 
 
 def node_genes(slot: int, kinds: int, bounds: Bounds) -> tuple[Gene, ...]:
@@ -123,6 +141,8 @@ class WorkloadSpace(ReadSpace[Case]):
     """Capacities and unit counts of the machine, for the sampler's corners."""
     quanta: tuple[int, ...] = ()
     """Tile sizes, likewise."""
+
+    version = "2"
 
     @cached_property
     def genes(self) -> tuple[Gene, ...]:
@@ -202,14 +222,14 @@ class WorkloadSpace(ReadSpace[Case]):
         """What each operator is declared by."""
         return operator_fields(self.layout(rows))
 
-    def embedded(self, rng: np.random.Generator, rows: Ints) -> Ints:
+    def plain_cases(self, rows: Ints) -> Cases:
+        """The cases themselves."""
+        return self.batch(rows)
+
+    def embed(self, rng: np.random.Generator, rows: Ints) -> Embedded | None:
         """Graphs from the sampler with those of the rows inside."""
         if self.max_nodes == 1:
-            return self.empty(0)
-        return self.canonical(self.embed(rng, rows).rows)
-
-    def embed(self, rng: np.random.Generator, rows: Ints) -> Embedded:
-        """The same before it is canonical, if a row has room for more than one node."""
+            return None
         outer = self.sample(rng, len(rows))
         nodes = self.nodes(rows), self.nodes(outer)
         return embed(rng, rows, outer, nodes, self.column, self.max_nodes)
@@ -240,14 +260,24 @@ class WorkloadSpace(ReadSpace[Case]):
             return None
 
     def sample(self, rng: np.random.Generator, size: int) -> Ints:
-        """Geometric in the number of nodes, each gene from its table of corners."""
-        layout = Layout(size, self.max_nodes, self._places(rng, size), self._kinds)
-        precision = Gene("precision", 0, len(self.precisions) - 1)
-        return self._rows(
-            layout, draw(rng, precision, value_table(precision, (), ()), size)
-        )
+        """Geometric in the number of nodes, each gene from its table of corners.
 
-    def _places(self, rng: np.random.Generator, size: int) -> Iterator[Place]:
+        A share of first operators is made to fill a capacity of the machine, and a
+        share of the cases are layers and blocks of real networks.
+        """
+        gene = Gene("precision", 0, len(self.precisions) - 1)
+        precision = draw(rng, gene, value_table(gene, (), ()), size)
+        places = self._places(rng, size, precision)
+        rows = self._rows(Layout(size, self.max_nodes, places, self._kinds), precision)
+        real = _real_rows(self.kinds, self.max_nodes, self.bounds)
+        if len(real):
+            at = np.flatnonzero(rng.random(size) < REAL)
+            rows[at, :-1] = real[rng.integers(0, len(real), len(at)), :-1]
+        return rows
+
+    def _places(
+        self, rng: np.random.Generator, size: int, precision: Ints
+    ) -> Iterator[Place]:
         """The slots of sampled graphs."""
         alive = np.arange(size)
         for slot in range(self.max_nodes):
@@ -256,7 +286,37 @@ class WorkloadSpace(ReadSpace[Case]):
             genes, tables = self._drawn_by_slot[slot]
             drawn = draw_all(rng, tables, len(alive))
             values = dict(zip((gene.name for gene in genes), drawn, strict=True))
+            if not slot:
+                self._fill_capacities(rng, values, precision)
             yield alive, partial(self._drawn_or_plainest, slot, values, len(alive))
+
+    def _fill_capacities(
+        self, rng: np.random.Generator, drawn: Mapping[str, Ints], precision: Ints
+    ) -> None:
+        """Make an operand of some first operators as large as one of the constants.
+
+        One dimension is solved for, and then moved by -1, 0 or 1: random dimensions
+        hardly ever meet a capacity, where a model may change its behaviour.
+        """
+        if not self.constants:
+            return
+        at = np.flatnonzero(rng.random(len(precision)) < AT_CAPACITY)
+        bits = np.array([p.bits for p in self.precisions])[precision[at]]
+        capacity = np.array(self.constants)[rng.integers(0, len(self.constants), len(at))]
+        elements = capacity * BITS_PER_BYTE // bits
+        step = rng.integers(-1, 2, len(at))
+        chosen = rng.integers(0, len(SOLVED_FOR), len(at))
+        for index, (solved, others) in enumerate(SOLVED_FOR.items()):
+            name = f"0.{solved}"
+            if name not in drawn:
+                continue
+            where = at[chosen == index]
+            rest = np.ones(len(where), dtype=np.int64)
+            for other in drawn.keys() & {f"0.{other}" for other in others}:
+                rest *= drawn[other][where]
+            wanted = elements[chosen == index] // rest + step[chosen == index]
+            gene = self.genes[self.column[name]]
+            drawn[name][where] = np.clip(wanted, gene.low, gene.high)
 
     def _drawn_or_plainest(
         self, slot: int, drawn: Mapping[str, Ints], size: int, name: str
@@ -285,6 +345,17 @@ class WorkloadSpace(ReadSpace[Case]):
         if gene.name == f"{slot}.kind":
             return np.arange(len(self.kinds))  # each as often
         return value_table(gene, self.constants, self.quanta)
+
+
+@lru_cache(maxsize=64)
+def _real_rows(kinds: tuple[str, ...], max_nodes: int, bounds: Bounds) -> Ints:
+    """Rows of the layers and blocks of real networks that fit into a space."""
+    space = WorkloadSpace(kinds=kinds, max_nodes=max_nodes, bounds=bounds)
+    found = []
+    for workload in real_workloads():
+        with suppress(OutsideSpace):
+            found.append(space.genes_of(Case(workload)))
+    return np.array(found, dtype=np.int64).reshape(len(found), len(space.genes))
 
 
 def _source_table(slot: int) -> Ints:

@@ -23,6 +23,7 @@ from joulecheck.campaign.events import (
     Pair,
     PairSkipped,
     RoundFinished,
+    StaleExemption,
     Tally,
     Unconfirmed,
 )
@@ -47,26 +48,33 @@ class Plan:
 
     pairs: tuple[Pair, ...]
     skipped: tuple[PairSkipped, ...]
+    exempt: tuple[Pair, ...] = ()
+    """Pairs that are skipped by the model's word alone: searched for one failure, without
+    which the exemption is stale."""
 
 
 def plan(models: Sequence[Subject], laws: Sequence[Property]) -> Plan:
     """Pair every model with every property that applies to it."""
     pairs: list[Pair] = []
     skipped: list[PairSkipped] = []
+    exempt: list[Pair] = []
     for model in models:
         for law in laws:
             pair = Pair(model.name, law.id)
             why = _why_not(pair, model, law)
-            if why is None:
+            if law.id in model.exemptions:
+                reason = model.exemptions[law.id].reason
+                skipped.append(PairSkipped(pair, exempt=True, reason=reason))
+                exempt += [pair] if why is None else []
+            elif why is None:
                 pairs.append(pair)
             else:
                 skipped.append(why)
-    return Plan(tuple(pairs), tuple(skipped))
+    return Plan(tuple(pairs), tuple(skipped), tuple(exempt))
 
 
 def _why_not(pair: Pair, model: Subject, law: Property) -> PairSkipped | None:
-    if law.id in model.exemptions:
-        return PairSkipped(pair, exempt=True, reason=model.exemptions[law.id].reason)
+    """Why a property cannot be asked of a model, whatever it declares itself exempt of."""
     if missing := law.missing(model):
         how = " and ".join(offer.value for offer in missing)
         return PairSkipped(pair, exempt=False, reason=f"to offer it, {how}")
@@ -131,6 +139,7 @@ class Campaign:
         self._extent = extent
         self._executor = executor
         self._tallies: dict[Pair, Tally] = {}
+        self._exempt: dict[Pair, Tally] = {}
         self._done = 0
 
     def run(self) -> Iterator[Event]:
@@ -148,7 +157,11 @@ class Campaign:
         )
         yield from planned.skipped
         self._tallies = dict.fromkeys(planned.pairs, Tally())
-        yield from self._rounds(planned.pairs, started)
+        self._exempt = dict.fromkeys(planned.exempt, Tally())
+        yield from self._rounds((*planned.pairs, *planned.exempt), started)
+        for pair, tally in self._exempt.items():
+            if tally.in_domain:
+                yield StaleExemption(pair, tally)
         yield CampaignFinished(
             seed=self._seed,
             seconds=time.monotonic() - started,
@@ -185,18 +198,26 @@ class Campaign:
 
     def _unit(self, pair: Pair, epoch: int) -> Unit:
         cases = self._extent.cases_of(self._models[pair.model], epoch)
-        return Unit(pair.model, pair.property, self._seed, epoch, cases)
+        exempt = pair in self._exempt
+        return Unit(pair.model, pair.property, self._seed, epoch, cases, exempt=exempt)
 
     def _told(
         self, pair: Pair, outcome: Searched | Failed, planned: int | None, ended: set[Pair]
     ) -> Iterator[Event]:
         if isinstance(outcome, Failed):
             ended.add(pair)
+            self._exempt.pop(pair, None)
             yield ModelFailed(pair, outcome.reason)
             if outcome.counterexample is not None:
                 yield CounterexampleFound(outcome.counterexample, 0.0)
             return
         self._done += outcome.checks
+        if pair in self._exempt:
+            self._exempt[pair] = self._exempt[pair].plus(outcome)
+            if outcome.screened is not None:  # it does fail, as its model says
+                ended.add(pair)
+                del self._exempt[pair]
+            return
         self._tallies[pair] = self._tallies[pair].plus(outcome)
         yield EpochFinished(pair, outcome, self._tallies[pair], self._done, planned)
         if outcome.unconfirmed is not None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from typing import Final
+
 import attrs
 
 from joulecheck.campaign.search import Searched
 from joulecheck.case import AnyCase
 from joulecheck.counterexample import Counterexample
+
+CONFIDENCE: Final = 0.95
+"""Of what a campaign claims about the cases that it did not draw."""
 
 
 @attrs.frozen
@@ -35,6 +41,24 @@ class Tally:
             min(margins, default=float("nan")),
         )
 
+    def failing_share(self, pairs: int = 1) -> float | None:
+        """Less than this share of the sampled mass in the domain fails, at 95 %.
+
+        n independent draws without a failure exclude a share p with confidence
+        1 - (1 - p)^n, which is 95 % at p = 3/n (the rule of three: Hanley and
+        Lippman-Hand, JAMA 249, 1983).
+
+        Args:
+            pairs: of how many such claims all shall hold together at 95 %, by
+                Bonferroni's inequality.
+
+        Returns:
+            None where nothing was asked, or something failed.
+        """
+        if not self.in_domain or not self.least_margin >= 0:
+            return None
+        return min(1.0, math.log(pairs / (1 - CONFIDENCE)) / self.in_domain)
+
 
 @attrs.frozen
 class CampaignStarted:
@@ -60,6 +84,14 @@ class PairSkipped:
     exempt: bool
     """Whether the model declared it; else it does not offer what is needed."""
     reason: str
+
+
+@attrs.frozen
+class StaleExemption:
+    """A model declares itself exempt of a property, and no case in its domain failed."""
+
+    pair: Pair
+    tally: Tally
 
 
 @attrs.frozen
@@ -126,6 +158,7 @@ class CampaignFinished:
 Event = (
     CampaignStarted
     | PairSkipped
+    | StaleExemption
     | EpochFinished
     | CounterexampleFound
     | Unconfirmed

@@ -13,19 +13,21 @@ import attrs
 import hypothesis
 import numpy as np
 
+from joulecheck.campaign.blame import Evidence, blame
+from joulecheck.campaign.contrast import nearest_passing
 from joulecheck.campaign.memory import keep_freed_memory
 from joulecheck.campaign.order import Plainness
 from joulecheck.campaign.reduce import LAZY_LIMIT, Reduced, reduce
 from joulecheck.campaign.regions.generalise import generalise
 from joulecheck.campaign.shrink import shrink
 from joulecheck.case import AnyCase
-from joulecheck.counterexample import Counterexample, numbers_of
+from joulecheck.counterexample import Contrast, Counterexample, numbers_of
 from joulecheck.errors import OutsideSpace
 from joulecheck.model import Subject
 from joulecheck.property import Property
 from joulecheck.region import Generalised
 from joulecheck.space import CaseSpace
-from joulecheck.workload.columns import Bools, Ints
+from joulecheck.workload.columns import Bools, Floats, Ints
 
 BATCH: Final = 8192
 """Cases screened in one call of a vectorised model."""
@@ -61,6 +63,8 @@ class Unit:
     seed: int
     epoch: int
     cases: int
+    exempt: bool = False
+    """Whether one failing case is enough, for the model says that there are some."""
 
 
 @attrs.frozen(kw_only=True)
@@ -154,8 +158,7 @@ class _Search:
         self.in_domain = 0
         self.least = np.nan
         self.unconfirmed: AnyCase | None = None
-        self.failures: Ints = np.empty((0, len(self.space.genes)), dtype=np.int64)
-        """The rows of the last batch that failed."""
+        self.seen = Evidence.none(self.space)
 
     def run(self, on_batch: Callable[[int], None], *, regions: bool) -> Searched:
         started = time.monotonic()
@@ -168,7 +171,9 @@ class _Search:
             if failing is not None:
                 break
         found_at = time.monotonic()
-        found = None if failing is None else self._counterexample(failing)
+        found = None
+        if failing is not None and not self.unit.exempt:
+            found = self._counterexample(failing)
         ended = time.monotonic()
         if found is not None and regions and not self._out_of_time():
             found = attrs.evolve(found, region=self._region(found.genes))
@@ -195,7 +200,8 @@ class _Search:
         self.in_domain += int(known.sum())
         if known.any():
             self.least = np.fmin(self.least, margins[known].min())
-        failing = self.failures = rows[margins < 0]
+        failing = rows[margins < 0]
+        self.seen = Evidence(failing, rows[margins >= 0])
         on_batch(FOLLOW_UP)
         if not len(failing):
             return None
@@ -211,7 +217,7 @@ class _Search:
         return self.law.margin_of(self.model, case) < 0
 
     def _fail(self, rows: Ints) -> Bools:
-        return self.law.checked_margin(self.model, self.space.batch(rows)) < 0
+        return self._margins(rows) < 0
 
     def _counterexample(self, row: Ints) -> Counterexample:
         reduced = self._reduced(self._shrunk(row.tolist()))
@@ -227,8 +233,26 @@ class _Search:
             numbers=numbers_of(self.model, case),
             seed=self.unit.seed,
             minimality=reduced.minimality,
+            blame=blame(self.law, self.model, self.space, case, self.seen),
+            contrast=self._contrast(reduced.row),
             versions=versions(),
         )
+
+    def _contrast(self, row: Sequence[int]) -> Contrast | None:
+        """The nearest case that holds, on the scalar path too."""
+        near = nearest_passing(
+            self.space, row, self._margins, vectorised=self.model.vectorised
+        )
+        if near is None:
+            return None
+        case = self.space.build(near)
+        margin = self.law.margin_of(self.model, case)
+        if not margin >= 0:
+            return None
+        return Contrast(case=case, margin=margin, numbers=numbers_of(self.model, case))
+
+    def _margins(self, rows: Ints) -> Floats:
+        return self.law.checked_margin(self.model, self.space.batch(rows))
 
     def _shrunk(self, row: Sequence[int]) -> Sequence[int]:
         limit = SHRINK_LIMIT if self.model.vectorised else LAZY_LIMIT
@@ -239,7 +263,13 @@ class _Search:
             return row
 
     def _reduced(self, row: Sequence[int]) -> Reduced:
-        return reduce(self.space, row, self._fail, vectorised=self.model.vectorised)
+        return reduce(
+            self.space,
+            row,
+            self._fail,
+            vectorised=self.model.vectorised,
+            thinning=self.law.thinning,
+        )
 
     def _region(self, row: Sequence[int]) -> Generalised:
         in_bulk = self.model.vectorised and self.law.thinning == 1
@@ -247,7 +277,7 @@ class _Search:
             self.space,
             self._fail,
             row,
-            self.failures,
+            self.seen.failing,
             generator(self.unit, REGIONS),
             self.model.machine.quanta,
             vectorised=in_bulk,

@@ -7,12 +7,9 @@ that case is a finding of the robustness family.
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import multiprocessing
 import os
 import signal
-import sys
 import tempfile
 import time
 from collections import deque
@@ -38,6 +35,7 @@ from joulecheck.campaign.search import (
 from joulecheck.case import Case
 from joulecheck.counterexample import Counterexample, Numbers
 from joulecheck.model import Subject
+from joulecheck.processes import end_with_parent
 from joulecheck.property import property_named
 from joulecheck.resolve import ModelRef
 
@@ -306,9 +304,7 @@ def _start_worker(board: Path, slots: int, folder: str) -> None:
     os.chdir(folder)
     os.dup2(2, 1)  # the standard output is the report's: models print to the other
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    end_with_parent()
 
 
 def _work(job: Job, slot: int) -> Searched:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from os import cpu_count
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,6 +34,7 @@ from joulecheck.cli.options import (
     named_option,
     open_corpus,
     select_option,
+    workers_option,
 )
 from joulecheck.cli.output import console, recorded, write_text
 from joulecheck.corpus import Corpus, Status, utc_now
@@ -42,13 +42,10 @@ from joulecheck.model import Subject
 from joulecheck.property import selected
 from joulecheck.reports.json_report import CampaignDocument
 from joulecheck.reports.terminal import CampaignReport
-from joulecheck.resolve import ModelRef
+from joulecheck.resolve import ModelRef, references
 
 DEFAULT_BUDGET: Final = 30.0
 """Seconds, when neither cases nor a budget are given."""
-
-MAX_WORKERS: Final = 8
-"""Worker processes when none are asked for, on larger machines."""
 
 EXIT_FOUND: Final = 1
 EXIT_VACUOUS: Final = 2
@@ -75,14 +72,7 @@ EXIT_VACUOUS: Final = 2
     help="Of all random numbers. [default: a random one, which is printed]",
 )
 @inject_option
-@named_option(
-    "--workers",
-    type=click.IntRange(min=0),
-    default=lambda: min(cpu_count() or 1, MAX_WORKERS),
-    show_default="one a processor, at most 8",
-    help="Supervised processes that ask the models; 0 asks them in this process, where "
-    "a crash or a hang is not contained. Findings do not depend on it.",
-)
+@workers_option
 @named_option(
     "--name",
     help="Name the campaign: run again, a search of the same name goes on where it "
@@ -92,10 +82,16 @@ EXIT_VACUOUS: Final = 2
 @directory_option
 @format_option
 @file_option
+@click.option(
+    "--show-pairs",
+    is_flag=True,
+    help="List for each model and property how many cases were asked, the share in the "
+    "property's domain, the least margin and what share of the cases can fail.",
+)
 @click.option("--exit-zero", is_flag=True, help="Exit 0 also when something new is found.")
 @click.pass_context
 def fuzz(context: click.Context, /, *, exit_zero: bool, **given: Any) -> None:  # noqa: ANN401 - click checked and named them
-    r"""Search for cases in which MODEL violates a property, and make them minimal.
+    """Search for cases in which MODEL violates a property, and make them minimal.
 
     MODEL is FAMILY:PATTERN, such as 'reference:*TPU*', or MODULE:CLASS for a class of
     your own, such as mymodel:Npu for class Npu in mymodel.py here. Without it, the
@@ -108,7 +104,7 @@ def fuzz(context: click.Context, /, *, exit_zero: bool, **given: Any) -> None:  
 
     Exit 0 if nothing new was found (accepted findings count as known), 1 for a new
     finding, 2 for a usage, configuration or harness error.
-    """
+    """  # noqa: D301 - click reads the escape
     asked = Asked(**given)
     if asked.cases is not None and asked.budget is not None:
         msg = "--cases and --budget exclude each other: choose one"
@@ -141,6 +137,7 @@ class Asked:
     counterexamples: str
     output_format: str
     output_file: Path | None
+    show_pairs: bool
 
 
 @attrs.define
@@ -153,7 +150,7 @@ class Outcome:
 
 def _run(asked: Asked) -> Outcome:
     laws = selected(asked.select, asked.ignore)
-    refs = {m.name: ModelRef(m.name, asked.inject) for m in chosen_models(asked.models)}
+    refs = {r.name: r for r in references(chosen_models(asked.models), asked.inject)}
     subjects = [ref.load() for ref in refs.values()]
     with ExitStack() as stack:
         corpus = stack.enter_context(open_corpus(asked.corpus, asked.counterexamples))
@@ -213,7 +210,8 @@ class _Listener:
         self._asked = asked
         self._corpus = corpus
         self._state = state
-        self._report = CampaignReport(text, console(stderr=True))
+        progress = console(stderr=True)
+        self._report = CampaignReport(text, progress, pairs=asked.show_pairs)
         self._document = CampaignDocument()
         self._text = text
 

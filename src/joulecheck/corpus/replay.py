@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import attrs
 import numpy as np
 
-from joulecheck.case import AnyCase, Cases, Question
+from joulecheck.case import AnyCase, Question
 from joulecheck.corpus.finding import Finding, Status, utc_now
 from joulecheck.corpus.store import Corpus
 from joulecheck.errors import InvalidSetting, JoulecheckError, NotOffered
@@ -289,12 +289,14 @@ def _silence(law: Property, subject: Subject, case: AnyCase) -> str:
 
 
 def _refusal(subject: Subject, question: Question) -> str:
-    scales = {name: np.array([factor]) for name, factor in question.scale.items()}
-    answers = subject.one_by_one.ask(Cases.of([question.case]), scales)
+    asked = question.peer or subject.name
+    answers = subject.answer(question)
     if answers.unsupported[0]:
-        return f"{subject.name} does not support the {question.role} any more"
+        derived = "derived machine" if question.factors else question.role
+        what = "case" if question.peer else derived
+        return f"{asked} does not support the {what} any more"
     error = answers.errors.get(0)
-    return f"{subject.name} raised {error}" if error else ""
+    return f"{asked} raised {error}" if error else ""
 
 
 _WORDS: Final = {

@@ -11,23 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, Final
 
+import attrs
 import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
+from joulecheck.machine import Memory
 from joulecheck.quantities import BITS_PER_BYTE, OPS_PER_MAC
-from joulecheck.reference.layered import PARTIAL_SUM_BYTES
-from joulecheck.reference.spatial import (
-    Prices,
-    SpatialModel,
-    Work,
-    cut,
-    levels,
-    moved_by,
-    served,
-    streamed,
-    tensors,
-)
+from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Prices, Rates
+from joulecheck.reference.spatial import SpatialModel, Work, moved_by, served
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import PRECISIONS, Floats
 
@@ -41,7 +33,7 @@ class AdaptiveDatapathEnergyModel(SpatialModel):
     Latency: see `SpatialModel`; a run's part of the configuration comes before it.
     """
 
-    layers: ClassVar = {
+    term_layers: ClassVar = {
         "alu": Layer.ALU,
         "macro": Layer.REGISTER,
         "control": Layer.REGISTER,
@@ -51,6 +43,20 @@ class AdaptiveDatapathEnergyModel(SpatialModel):
         "configuration": Layer.ON_CHIP,
         "dram": Layer.DRAM,
         "static": Layer.STATIC,
+    }
+    latency_layers: ClassVar = {
+        "tiles": Layer.ALU,
+        "launch": Layer.REGISTER,
+        "scratchpad": Layer.SCRATCHPAD,
+        "loading": Layer.ON_CHIP,
+        "dram": Layer.DRAM,
+    }
+    before: ClassVar = ("loading",)
+    subtotals: ClassVar = {
+        "all_compute": ("alu",),
+        "all_movement": ("macro", "routing", "scratchpad", "network", "dram"),
+        "all_control": ("control", "configuration"),
+        "dynamic": ("all_compute", "all_movement", "all_control"),
     }
     moves: ClassVar = moved_by(
         {
@@ -65,37 +71,36 @@ class AdaptiveDatapathEnergyModel(SpatialModel):
             "static": ("static_power",),
         }
     )
+    saves: ClassVar = {
+        "scratchpad": frozenset({"routing", "scratchpad", "network", "dram"})
+    }
 
     def _work(self, cases: Cases) -> Work:
         ops = cases.operators
-        (engines,), moved = self._engines(cases), tensors(cases)
-        tiling = cut(ops, engines)
-        near, far = levels(
-            sum(streamed(moved, tiling), start=np.zeros(len(ops))),
-            ops,
-            moved,
-            self._capacity("scratchpad"),
-        )
+        found = self._laid_out(cases, "scratchpad")
+        near, far = found.crossing
         loaded = np.full(len(ops), self._configuration)
-        latched = FACTORS * moved.widths.element + moved.widths.partial
+        latched = FACTORS * found.moved.widths.element + found.moved.widths.partial
         events = {
             "mac_energy": ops.macs,
             "op_energy": ops.other_ops,
             "macro_energy": ops.macs * latched,
-            "tile_energy": tiling.grains * tiling.steps,
+            "tile_energy": found.tiling.grains * found.tiling.steps,
             "routing_energy": near,
             "scratchpad_energy": near,
             "network_energy": far,
             "configuration_energy": loaded,
             "dram_energy": far,
         }
-        cycles = tiling.cycles + self._slots(ops, engines)
-        busy = {
-            "tiles": cycles / self.data.clock,
-            "scratchpad": near / self._bandwidth("scratchpad"),
-            "dram": far / self._bandwidth("dram"),
-        }
-        return Work(events, busy, {"loading": loaded / self._bandwidth("configuration")})
+        memories = self._passing({"scratchpad": near, "dram": far})
+        loading = loaded / self._bandwidth("configuration")
+        return Work(events, {"tiles": found.seconds} | memories, {"loading": loading})
+
+    def _passed(self, name: str, memory: Memory) -> Memory:
+        """The memory of configurations carries and keeps no operand."""
+        if name == "configuration":
+            return attrs.evolve(memory, capacity=0)
+        return super()._passed(name, memory)
 
     @property
     def _configuration(self) -> float:
@@ -128,14 +133,16 @@ class AdaptiveDatapathEnergyModel(SpatialModel):
             + counts["static_power"] * price("static_power")
         )
 
-    def _power(self, precision: Precision, e: Mapping[str, float]) -> Iterator[float]:
+    def _greatest_rates(
+        self, precision: Precision, e: Mapping[str, float]
+    ) -> Iterator[Rates]:
+        yield self._arithmetic(precision, e)
         macs = self.data.peak[precision] / OPS_PER_MAC
         partial = float(PARTIAL_SUM_BYTES[PRECISIONS.index(precision)])
         latched = FACTORS * precision.bits / BITS_PER_BYTE + partial
-        (engine,) = (x for x in self.data.engines if x.precision is precision)
-        steps = macs / (engine.rows * engine.columns * engine.depth)
-        yield macs * latched * e["macro_energy"] + steps * e["tile_energy"]
-        inner = e["routing_energy"] + e["scratchpad_energy"]
-        yield self._bandwidth("scratchpad") * inner
-        yield self._bandwidth("dram") * (e["network_energy"] + e["dram_energy"])
-        yield self._bandwidth("configuration") * e["configuration_energy"]
+        steps = macs / self._engine(precision).macs
+        yield {"macro_energy": macs * latched, "tile_energy": steps}
+        near, far = self._bandwidth("scratchpad"), self._bandwidth("dram")
+        yield {"routing_energy": near, "scratchpad_energy": near}
+        yield {"network_energy": far, "dram_energy": far}
+        yield {"configuration_energy": self._bandwidth("configuration")}

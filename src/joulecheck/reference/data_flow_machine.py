@@ -10,21 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, Final
 
-import numpy as np
-
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
-from joulecheck.reference.spatial import (
-    Prices,
-    SpatialModel,
-    Work,
-    cut,
-    levels,
-    moved_by,
-    served,
-    streamed,
-    tensors,
-)
+from joulecheck.reference.layered import Prices, Rates
+from joulecheck.reference.spatial import SpatialModel, Work, moved_by, served
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import Floats
 
@@ -41,7 +30,7 @@ class DataFlowMachineEnergyModel(SpatialModel):
     Latency: see `SpatialModel`; matching keeps up with the processing elements.
     """
 
-    layers: ClassVar = {
+    term_layers: ClassVar = {
         "alu": Layer.ALU,
         "cam": Layer.REGISTER,
         "matching": Layer.REGISTER,
@@ -50,6 +39,19 @@ class DataFlowMachineEnergyModel(SpatialModel):
         "shared": Layer.ON_CHIP,
         "dram": Layer.DRAM,
         "static": Layer.STATIC,
+    }
+    latency_layers: ClassVar = {
+        "elements": Layer.ALU,
+        "launch": Layer.REGISTER,
+        "local": Layer.SCRATCHPAD,
+        "shared": Layer.ON_CHIP,
+        "dram": Layer.DRAM,
+    }
+    subtotals: ClassVar = {
+        "all_compute": ("alu",),
+        "all_movement": ("local", "queue", "shared", "dram"),
+        "all_control": ("cam", "matching"),
+        "dynamic": ("all_compute", "all_movement", "all_control"),
     }
     moves: ClassVar = moved_by(
         {
@@ -63,19 +65,17 @@ class DataFlowMachineEnergyModel(SpatialModel):
             "static": ("static_power",),
         }
     )
+    saves: ClassVar = {
+        "local": frozenset({"local", "shared"}),
+        "shared": frozenset({"local", "shared", "dram"}),
+    }
 
     def _work(self, cases: Cases) -> Work:
         ops = cases.operators
-        (engines,), moved = self._engines(cases), tensors(cases)
-        tiling = cut(ops, engines)
-        lanes = engines.rows * engines.columns * engines.depth
-        fired = tiling.grains * tiling.steps + ops.other_ops / lanes
-        near, middle, far = levels(
-            sum(streamed(moved, tiling), start=np.zeros(len(ops))),
-            ops,
-            moved,
-            self._capacity("local", "shared"),
-        )
+        found = self._laid_out(cases, "local", "shared")
+        near, middle, far = found.crossing
+        tiles = found.tiling.grains * found.tiling.steps
+        fired = tiles + ops.other_ops / found.engines.macs
         events = {
             "mac_energy": ops.macs,
             "op_energy": ops.other_ops,
@@ -87,14 +87,8 @@ class DataFlowMachineEnergyModel(SpatialModel):
             "shared_energy": middle,
             "dram_energy": far,
         }
-        cycles = tiling.cycles + self._slots(ops, engines)
-        busy = {
-            "elements": cycles / self.data.clock,
-            "local": near / self._bandwidth("local"),
-            "shared": middle / self._bandwidth("shared"),
-            "dram": far / self._bandwidth("dram"),
-        }
-        return Work(events, busy, {})
+        memories = self._passing({"local": near, "shared": middle, "dram": far})
+        return Work(events, {"elements": found.seconds} | memories, {})
 
     @property
     def _token_bytes(self) -> int:
@@ -123,12 +117,17 @@ class DataFlowMachineEnergyModel(SpatialModel):
             + counts["static_power"] * price("static_power")
         )
 
-    def _power(self, precision: Precision, e: Mapping[str, float]) -> Iterator[float]:
-        (engine,) = (x for x in self.data.engines if x.precision is precision)
-        lanes = engine.rows * engine.columns * engine.depth
-        fired = self.data.units * self.data.clock * engine.macs_per_clock / lanes
-        yield PARTNERS * fired * e["cam_energy"]
-        yield fired * (e["matching_energy"] + e["node_energy"])
-        yield QUEUED * self._token_bytes * fired * e["queue_energy"]
+    def _greatest_rates(
+        self, precision: Precision, e: Mapping[str, float]
+    ) -> Iterator[Rates]:
+        yield self._arithmetic(precision, e)
+        engine = self._engine(precision)
+        fired = self.data.units * self.data.clock * engine.macs_per_clock / engine.macs
+        yield {
+            "cam_energy": PARTNERS * fired,
+            "matching_energy": fired,
+            "node_energy": fired,
+            "queue_energy": QUEUED * self._token_bytes * fired,
+        }
         for memory in ("local", "shared", "dram"):
-            yield self._bandwidth(memory) * e[f"{memory}_energy"]
+            yield {f"{memory}_energy": self._bandwidth(memory)}

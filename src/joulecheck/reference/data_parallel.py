@@ -28,24 +28,32 @@ narrower than a lane are computed as pairs of 16 bits (Valhall packs bytes).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import ClassVar, Final, NamedTuple
 
+import attrs
 import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
+from joulecheck.composition import Each, Max, Sum
 from joulecheck.estimate import Estimate
+from joulecheck.machine import Memory
 from joulecheck.model import UNSCALED, Scales
 from joulecheck.quantities import BITS_PER_BYTE
 from joulecheck.reference.layered import (
     PARTIAL_SUM_BYTES,
     Coefficients,
     LayeredModel,
+    Rates,
+    dearest,
+    widths_of,
 )
-from joulecheck.reference.machine_file import Tile
-from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
+from joulecheck.reference.machine_file import Engine, Tile
+from joulecheck.reference.stalls import stalled
+from joulecheck.reference.traffic import Operands, smooth_traffic, spills
+from joulecheck.workload import Precision
 from joulecheck.workload.columns import PRECISIONS, Floats, Ints, tensor_bytes
 
 LEVELS: Final = ("shared", "l2", "dram")
@@ -85,6 +93,8 @@ class Events(NamedTuple):
     """Arrivals of a group of warps."""
     branches: Floats
     """Of warps, at which their lanes may part."""
+    cycles: Floats
+    """Of an SM, in which one of its engines is busy."""
     requests: Floats
     """Of warps to global memory, which are coalesced into sectors."""
     sectors: Floats
@@ -104,17 +114,32 @@ class DataParallelEnergyModel(LayeredModel):
     the engines, shared memory, L2 and DRAM: all of them overlap perfectly.
     """
 
-    layers: ClassVar = {
+    term_layers: ClassVar = {
         "alu": Layer.ALU,
         "issue": Layer.REGISTER,
         "register": Layer.REGISTER,
         "control": Layer.REGISTER,
+        "clock": Layer.REGISTER,
         "shared": Layer.SCRATCHPAD,
         "coalescing": Layer.SCRATCHPAD,
         "l2": Layer.ON_CHIP,
         "coherence": Layer.ON_CHIP,
         "dram": Layer.DRAM,
         "static": Layer.STATIC,
+    }
+    latency_layers: ClassVar = {
+        "compute": Layer.ALU,
+        "launch": Layer.REGISTER,
+        "shared": Layer.SCRATCHPAD,
+        "l2": Layer.ON_CHIP,
+        "dram": Layer.DRAM,
+    }
+    latency_composition = Each(Sum("launch", Max("compute", *LEVELS)))
+    subtotals: ClassVar = {
+        "all_compute": ("alu",),
+        "all_movement": ("register", *LEVELS),
+        "all_control": ("issue", "control", "clock", "coalescing", "coherence"),
+        "dynamic": ("all_compute", "all_movement", "all_control"),
     }
     moves: ClassVar = {
         "mac_energy": frozenset({"alu"}),
@@ -124,6 +149,7 @@ class DataParallelEnergyModel(LayeredModel):
         "register_write_energy": frozenset({"register"}),
         "barrier_energy": frozenset({"control"}),
         "divergence_energy": frozenset({"control"}),
+        "clock_energy": frozenset({"clock"}),
         "shared_energy": frozenset({"shared"}),
         "coalescing_energy": frozenset({"coalescing"}),
         "l2_energy": frozenset({"l2"}),
@@ -131,48 +157,60 @@ class DataParallelEnergyModel(LayeredModel):
         "dram_energy": frozenset({"dram"}),
         "static_power": frozenset({"static"}),
     }
+    saves: ClassVar = {"l2": frozenset({"coalescing", "coherence", "dram"})}
 
-    @cached_property
-    def _units(self) -> list[Unit]:
-        """By rank (the first engine of each precision, the second, ...).
-
-        A precision with fewer engines repeats its last.
-        """
-        by_precision = {
-            p: [e for e in self.data.engines if e.precision is p] for p in self.precisions
-        }
-        missing = (np.nan,) * len(Unit._fields)
-        found = []
-        for rank in range(max(map(len, by_precision.values()))):
-            rows = [missing] * len(PRECISIONS)
-            for precision, engines in by_precision.items():
-                engine = engines[min(rank, len(engines) - 1)]
-                index = PRECISIONS.index(precision)
-                rows[index] = tuple(getattr(engine, field) for field in Unit._fields)
-            found.append(Unit(*np.array(rows, dtype=np.float64).T))
-        return found
+    def _passed(self, name: str, memory: Memory) -> Memory:
+        """Every SM has its own shared memory."""
+        copies = self.data.units if name == "shared" else 1
+        return attrs.evolve(super()._passed(name, memory), copies=copies)
 
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""
         e = Coefficients(self.coefficients, scales)
-        events, latency_terms, latency = self._execute(cases)
-        through = self._through(cases, events, latency, e)
+        events, latency_terms, latency, latency_through = self._execute(cases)
+        through, subtotals = self._through(cases, events, latency, e)
         return Estimate(
             energy=through[Layer.STATIC],
             latency=latency,
             utilisation=cases.ops / (latency * self.peak[cases.precision]),
-            energy_terms=_energy_terms(cases, events, latency, e),
+            energy_terms=self._energy_terms(cases, events, latency, e),
             latency_terms=latency_terms,
             through=through,
+            latency_through=latency_through,
+            subtotals=subtotals,
+            traffic={level: getattr(events, level) for level in LEVELS},
         )
+
+    def _energy_terms(
+        self, cases: Cases, events: Events, latency: Floats, e: Coefficients
+    ) -> dict[str, Floats]:
+        """Joule by term: each event times its energy."""
+        found = {
+            "alu": events.macs * e.by_precision("mac_energy", cases.precision)
+            + events.other_ops * e.by_precision("op_energy", cases.precision),
+            "issue": events.instructions * e["issue_energy"],
+            "register": events.register_reads * e["register_read_energy"]
+            + events.register_writes * e["register_write_energy"],
+            "control": events.barriers * e["barrier_energy"]
+            + events.branches * e["divergence_energy"],
+            "clock": events.cycles * e.get("clock_energy"),
+            "shared": events.shared * e["shared_energy"],
+            "coalescing": events.requests * e["coalescing_energy"],
+            "l2": events.l2 * e["l2_energy"],
+            "coherence": events.sectors * e["coherence_energy"],
+            "dram": events.dram * e["dram_energy"],
+            "static": latency * e["static_power"],
+        }
+        return {term: found[term] for term in self.layers}
 
     def _through(
         self, cases: Cases, events: Events, latency: Floats, e: Coefficients
-    ) -> dict[Layer, Floats]:
-        """Joule up to and with each layer, by the journey of each byte.
+    ) -> tuple[dict[Layer, Floats], dict[str, Floats]]:
+        """Joule up to and with each layer, and sub-totals, by the journey of each byte.
 
-        Not a sum of the terms. Inside the SM every warp instruction pays its issue and
-        the registers that a mean instruction touches. Outside, let Q_s >= Q_2 >= Q_d be
+        Not a sum of the terms. Inside the SM every warp instruction pays its issue, the
+        registers that a mean instruction touches and the mean cycles that an engine is
+        busy with one. Outside, let Q_s >= Q_2 >= Q_d be
         the bytes that cross shared memory, L2 and DRAM, and let r bytes make a request
         and c bytes a sector. A byte that shared memory serves pays e_s; one from L2
         also its share of a request, of the look-up of a sector, and e_2; one from DRAM
@@ -182,7 +220,8 @@ class DataParallelEnergyModel(LayeredModel):
             sum of journeys = Q_s e_s + (Q_2 / r) e_req + Q_2 e_2 + (Q_2 / c) e_coh
                               + Q_d e_d.
         """
-        alu, core = _inside(cases, events, e)
+        alu, issue, registers = _inside(cases, events, e)
+        core = alu + (issue + registers)
         per_request = 1 / self.data.geometry["request_bytes"]
         per_sector = 1 / self.data.geometry["sector_bytes"]
         near = e["shared_energy"]
@@ -200,10 +239,23 @@ class DataParallelEnergyModel(LayeredModel):
                 served * price for served, price in zip(home, journeys, strict=True)
             )
         found[Layer.STATIC] = found[Layer.DRAM] + e["static_power"] * latency
-        return found
+        looked_up = (
+            per_request * e["coalescing_energy"] + per_sector * e["coherence_energy"]
+        )
+        carried = near + e["l2_energy"]
+        moved = zip(home, (near, carried, carried + e["dram_energy"]), strict=True)
+        subtotals = {
+            "all_compute": alu,
+            "all_movement": registers + sum(served * price for served, price in moved),
+            "all_control": issue + (home[1] + home[2]) * looked_up,
+            "dynamic": found[Layer.DRAM],
+        }
+        return found, subtotals
 
-    def _execute(self, cases: Cases) -> tuple[Events, dict[str, Floats], Floats]:
-        """Events, seconds by term and in all, of each case."""
+    def _execute(
+        self, cases: Cases
+    ) -> tuple[Events, dict[str, Floats], Floats, dict[Layer, Floats]]:
+        """Events, seconds by term, in all and up to each layer, of each case."""
         ops = cases.operators
         kernels = Kernels(self, cases)
         events = kernels.events()
@@ -215,7 +267,64 @@ class DataParallelEnergyModel(LayeredModel):
             Events(*map(ops.per_case, events)),
             terms,
             ops.per_case(longest + launch),
+            stalled(ops, self.latency_layers, busy, {"launch": launch}),
         )
+
+    def _greatest_rates(
+        self, precision: Precision, e: Mapping[str, float]
+    ) -> Iterator[Rates]:
+        """Vectors of results or MACs, the steps of tiles, requests, and all memories."""
+        g, sms = self.data.geometry, self.data.units * self.data.clock
+        width = max(precision.bits / BITS_PER_BYTE, g["narrowest_bytes"])
+        packed = g["warp"] * max(1, g["register_bytes"] / width)
+        operand = self._operand_bytes(precision)
+        results = self.data.vector[precision] * sms
+        engines = [x for x in self.data.engines if x.precision is precision]
+        vectors = {
+            f"op_energy.{precision.name}": results,
+            "divergence_energy": results / packed,
+        } | _issued(results / packed, LANE_OPERANDS * operand, operand)
+        macs = [self._mac_rates(engine, sms) for engine in engines]
+        yield dearest(e, vectors, *macs)
+        if "clock_energy" in self.data.coefficients:
+            yield {"clock_energy": sms}
+        steps = sms * self._steps_per_clock(engines)
+        yield {"barrier_energy": steps, "divergence_energy": steps}
+        moved = {level: self.bandwidth(level) for level in LEVELS}
+        yield {f"{level}_energy": bandwidth for level, bandwidth in moved.items()}
+        requests = moved["l2"] / g["request_bytes"]
+        yield {
+            "issue_energy": moved["shared"] / g["request_bytes"] + requests,
+            "coalescing_energy": requests,
+            "coherence_energy": moved["l2"] / g["sector_bytes"],
+        }
+
+    def _operand_bytes(self, precision: Precision) -> float:
+        """Bytes of one register of all lanes of a warp."""
+        geometry, width = self.data.geometry, precision.bits / BITS_PER_BYTE
+        return float(geometry["warp"] * max(geometry["register_bytes"], width))
+
+    def _mac_rates(self, engine: Engine, sms: float) -> dict[str, float]:
+        """Rates of an engine that is never idle, on all SMs."""
+        precision, macs = engine.precision, engine.macs_per_clock * sms
+        width, operand = precision.bits / BITS_PER_BYTE, self._operand_bytes(precision)
+        reads, writes = LANE_OPERANDS * operand, operand
+        if engine.rows > 1:
+            partial = float(PARTIAL_SUM_BYTES[PRECISIONS.index(precision)])
+            writes = engine.rows * engine.columns * partial
+            a = max(operand, engine.rows * engine.depth * width)
+            reads = a + max(operand, engine.columns * engine.depth * width) + writes
+        warps = macs / engine.macs
+        return {f"mac_energy.{precision.name}": macs} | _issued(warps, reads, writes)
+
+    def _steps_per_clock(self, engines: Sequence[Engine]) -> float:
+        """Steps of groups of warps that one SM can go through in a clock."""
+        found = []
+        for tile in self.data.tiles:
+            results = tile.rows * tile.columns
+            clocks = min(results * x.depth / x.macs_per_clock for x in engines)
+            found.append(results / (tile.group_rows * tile.group_columns) / clocks)
+        return max(found)
 
     @cached_property
     def _vector(self) -> Floats:
@@ -224,7 +333,7 @@ class DataParallelEnergyModel(LayeredModel):
 
     def units_of(self, precision: Ints) -> list[Unit]:
         """The engines of each operator, by rank."""
-        return [Unit(*(field[precision] for field in unit)) for unit in self._units]
+        return [Unit(*table[:-1, precision]) for table in self._engine_tables]
 
     def vector_rate(self, precision: Ints) -> Floats:
         """Elementwise results a clock of an SM, for each operator."""
@@ -254,16 +363,16 @@ class Kernels:
         self.geometry: Mapping[str, int] = model.data.geometry
         self.ops = ops = cases.operators
         self.bits = ops.per_operator(cases.bits)
-        self.widths = Widths(
-            self.bits / BITS_PER_BYTE, ops.per_operator(PARTIAL_SUM_BYTES[cases.precision])
-        )
+        self.widths = widths_of(cases)
         precision = ops.per_operator(cases.precision)
         self.units = model.units_of(precision)
         self.vector_rate = model.vector_rate(precision)
         self.is_gemm = ops.macs > 0
         self.vectors = ops.other_ops / self._results_of_a_warp()
-        a, b, c = map(
-            self._in_sectors, (ops.input_elements, ops.weight_elements, ops.output_elements)
+        a, b, c = self.each = Operands(
+            self._in_sectors(ops.input_elements),
+            self._in_sectors(ops.weight_elements),
+            self._in_sectors(ops.output_elements),
         )
         self.near = Operands(a * (ops.external_inputs + ops.internal_inputs), b, c)
         self.far = Operands(
@@ -289,7 +398,7 @@ class Kernels:
         dram = self._dram()
         l2 = np.maximum(_least([self._l2(tile) for tile in self.data.tiles]), dram)
         shared = np.maximum(_least([self._shared(tile) for tile in self.data.tiles]), l2)
-        mac_tiles, reads, writes = self._instructions()
+        mac_tiles, reads, writes, cycles = self._instructions()
         steps = _least([self._steps(tile) for tile in self.data.tiles]) * self.is_gemm
         requests = l2 / self.geometry["request_bytes"]
         loads = shared / self.geometry["request_bytes"]
@@ -301,6 +410,7 @@ class Kernels:
             register_writes=writes,
             barriers=steps,
             branches=steps + self.vectors,
+            cycles=cycles,
             requests=requests,
             sectors=l2 / self.geometry["sector_bytes"],
             shared=shared,
@@ -330,9 +440,8 @@ class Kernels:
     def _dram(self) -> Floats:
         """Bytes between DRAM and L2: those of a smooth tiling, and what spills."""
         ops, capacity = self.ops, self.model.l2_capacity
-        spill = 2 * spilled(self.near.c, capacity) * ops.output_is_internal
         far = smooth_traffic(capacity, ops.m, ops.n, ops.k, self.far, self.widths)
-        return far + spill
+        return far + spills(self.each, ops, capacity).total
 
     def _l2(self, tile: Tile) -> Floats:
         """Bytes between L2 and SMs whose blocks compute one tile each.
@@ -387,17 +496,20 @@ class Kernels:
         vectors = vectors * warp / self.vector_rate
         return np.where(self.is_gemm, waved, vectors) / self.data.clock
 
-    def _instructions(self) -> tuple[Floats, Floats, Floats]:
-        """MAC tiles, and bytes that arithmetic reads from and writes to registers."""
+    def _instructions(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """MAC tiles, bytes that arithmetic reads from and writes to registers, cycles."""
         ops = self.ops
         found = []
         for unit in self.units:
             count = _mac_tiles(unit, ops.m, ops.n, ops.k, ops.instances)
             reads, writes = self._registers(unit)
-            found.append((count, count * reads, count * writes))
-        count, reads, writes = (_least(x) * self.is_gemm for x in zip(*found, strict=True))
+            found.append((count, count * reads, count * writes, count * unit.clocks))
+        count, reads, writes, cycles = (
+            _least(x) * self.is_gemm for x in zip(*found, strict=True)
+        )
         vector = self.vectors * self._operand()
-        return count, reads + LANE_OPERANDS * vector, writes + vector
+        cycles = cycles + self.ops.other_ops / self.vector_rate
+        return count, reads + LANE_OPERANDS * vector, writes + vector, cycles
 
     def _registers(self, unit: Unit) -> tuple[Floats, Floats]:
         """Bytes that one instruction reads and writes.
@@ -418,6 +530,15 @@ class Kernels:
         return self.geometry["warp"] * lane
 
 
+def _issued(warps: float, reads: float, writes: float) -> dict[str, float]:
+    """Rates of so many warp instructions a second, each with its bytes of registers."""
+    return {
+        "issue_energy": warps,
+        "register_read_energy": warps * reads,
+        "register_write_energy": warps * writes,
+    }
+
+
 def _mac_tiles(
     unit: Unit, m: Floats | int, n: Floats | int, k: Floats, instances: Floats | int = 1
 ) -> Floats:
@@ -433,36 +554,16 @@ def _least(counts: Sequence[Floats]) -> Floats:
     return least
 
 
-def _energy_terms(
-    cases: Cases, events: Events, latency: Floats, e: Coefficients
-) -> dict[str, Floats]:
-    """Joule by term: each event times its energy."""
-    return {
-        "alu": events.macs * e.by_precision("mac_energy", cases.precision)
-        + events.other_ops * e.by_precision("op_energy", cases.precision),
-        "issue": events.instructions * e["issue_energy"],
-        "register": events.register_reads * e["register_read_energy"]
-        + events.register_writes * e["register_write_energy"],
-        "control": events.barriers * e["barrier_energy"]
-        + events.branches * e["divergence_energy"],
-        "shared": events.shared * e["shared_energy"],
-        "coalescing": events.requests * e["coalescing_energy"],
-        "l2": events.l2 * e["l2_energy"],
-        "coherence": events.sectors * e["coherence_energy"],
-        "dram": events.dram * e["dram_energy"],
-        "static": latency * e["static_power"],
-    }
-
-
-def _inside(cases: Cases, events: Events, e: Coefficients) -> tuple[Floats, Floats]:
-    """Joule of the arithmetic, and of all that happens in the SMs without memories."""
+def _inside(cases: Cases, events: Events, e: Coefficients) -> tuple[Floats, Floats, Floats]:
+    """Joule of the arithmetic, of what warps and cycles take, and of the registers."""
     mac, op = (e.by_precision(f"{x}_energy", cases.precision) for x in ("mac", "op"))
     ops = np.maximum(events.macs + events.other_ops, 1)
     share = events.macs / ops
     alu = ops * (share * mac + (1 - share) * op)
     warps = np.maximum(events.instructions, np.finfo(np.float64).tiny)
-    mean = e["issue_energy"] + events.register_reads / warps * e["register_read_energy"]
-    mean = mean + events.register_writes / warps * e["register_write_energy"]
-    mean = mean + events.barriers / warps * e["barrier_energy"]
+    mean = e["issue_energy"] + events.barriers / warps * e["barrier_energy"]
     mean = mean + events.branches / warps * e["divergence_energy"]
-    return alu, alu + events.instructions * mean
+    mean = mean + events.cycles / warps * e.get("clock_energy")
+    operand = events.register_reads / warps * e["register_read_energy"]
+    operand = operand + events.register_writes / warps * e["register_write_energy"]
+    return alu, events.instructions * mean, events.instructions * operand

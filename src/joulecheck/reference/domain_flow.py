@@ -21,11 +21,11 @@ import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
+from joulecheck.model import COSTS
 from joulecheck.quantities import BITS_PER_BYTE, OPS_PER_MAC
-from joulecheck.reference.layered import PARTIAL_SUM_BYTES
+from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Prices, Rates, dearest
 from joulecheck.reference.spatial import (
     Engines,
-    Prices,
     SpatialModel,
     Work,
     cut,
@@ -84,9 +84,8 @@ def least(planes: Sequence[Plane]) -> Plane:
 
 def skew(ops: OperatorColumns, engines: Engines) -> Floats:
     """Cycles until the first wavefront has reached the last PE that is used."""
-    step = engines.rows * engines.columns * engines.depth / engines.rate
     used = np.minimum(ops.m, engines.rows) + np.minimum(ops.n, engines.columns)
-    late: Floats = used * step * (ops.macs > 0)
+    late: Floats = used * engines.step * (ops.macs > 0)
     return late
 
 
@@ -95,11 +94,14 @@ class DomainFlowEnergyModel(SpatialModel):
 
     The PEs of all tiles form one plane, which a GEMM covers without a quantum: what
     does not fill the plane leaves its rest to other instances, and what exceeds it
-    takes fractional passes. Latency: see `SpatialModel`; programs load while the
-    operator before them runs.
+    takes fractional passes. More tiles make a larger array, in which operands are handed
+    on further and enter less often: they are no copies of each other. Latency: see
+    `SpatialModel`; programs load while the operator before them runs.
     """
 
-    layers: ClassVar = {
+    units_are_copies: ClassVar = False
+
+    term_layers: ClassVar = {
         "alu": Layer.ALU,
         "tracking": Layer.REGISTER,
         "program": Layer.REGISTER,
@@ -112,6 +114,21 @@ class DomainFlowEnergyModel(SpatialModel):
         "dram": Layer.DRAM,
         "static": Layer.STATIC,
     }
+    latency_layers: ClassVar = {
+        "plane": Layer.ALU,
+        "launch": Layer.REGISTER,
+        "tile": Layer.SCRATCHPAD,
+        "global": Layer.ON_CHIP,
+        "dram": Layer.DRAM,
+    }
+    subtotals: ClassVar = {
+        "all_compute": ("alu",),
+        "all_movement": (
+            "boundary", "forwarding", "streamer", "tile", "global", "dma", "dram",
+        ),
+        "all_control": ("tracking", "program"),
+        "dynamic": ("all_compute", "all_movement", "all_control"),
+    }  # fmt: skip
     moves: ClassVar = moved_by(
         {
             "alu": ("mac_energy", "op_energy"),
@@ -127,6 +144,16 @@ class DomainFlowEnergyModel(SpatialModel):
             "static": ("static_power",),
         }
     )
+    saves: ClassVar = {
+        "tile": frozenset({"streamer", "tile", "global"}),
+        "global": frozenset({"streamer", "tile", "global", "dma", "dram"}),
+    }
+
+    @property
+    def symmetries(self) -> dict[str, tuple[str, ...]]:
+        """Square tiles do not tell inputs from weights either."""
+        square = all(engine.rows == engine.columns for engine in self.data.engines)
+        return super().symmetries | ({"gemm": COSTS} if square else {})
 
     @property
     def _program_bytes(self) -> int:
@@ -140,9 +167,8 @@ class DomainFlowEnergyModel(SpatialModel):
         rows = np.maximum(1, ops.m / (engines.rows * side))
         tiles = ops.instances * ops.m * ops.n / (engines.rows * engines.columns)
         steps = np.maximum(1, ops.k / engines.depth)
-        step = engines.rows * engines.columns * engines.depth / engines.rate
         rounds = np.maximum(1, tiles / engines.units)
-        busy = rounds * steps * step * (ops.macs > 0)
+        busy = rounds * steps * engines.step * (ops.macs > 0)
         return Plane(columns, rows, busy + skew(ops, engines))
 
     def _work(self, cases: Cases) -> Work:
@@ -170,13 +196,8 @@ class DomainFlowEnergyModel(SpatialModel):
             "dram_energy": far,
         }
         cycles = plane.cycles + self._slots(ops, engines[0])
-        busy = {
-            "plane": cycles / self.data.clock,
-            "tile": edge / self._bandwidth("tile"),
-            "global": (blocks + program) / self._bandwidth("global"),
-            "dram": far / self._bandwidth("dram"),
-        }
-        return Work(events, busy, {})
+        memories = self._passing({"tile": edge, "global": blocks + program, "dram": far})
+        return Work(events, {"plane": cycles / self.data.clock} | memories, {})
 
     def _priced(self, counts: Mapping[str, Floats], price: Prices) -> Floats | float:
         """Joule by points of the domain, by what enters and leaves it, and by source.
@@ -208,18 +229,24 @@ class DomainFlowEnergyModel(SpatialModel):
             + counts["static_power"] * price("static_power")
         )
 
-    def _power(self, precision: Precision, e: Mapping[str, float]) -> Iterator[float]:
+    def _greatest_rates(
+        self, precision: Precision, e: Mapping[str, float]
+    ) -> Iterator[Rates]:
+        yield self._arithmetic(precision, e)
         width = precision.bits / BITS_PER_BYTE
         partial = float(PARTIAL_SUM_BYTES[PRECISIONS.index(precision)])
-        hop = INJECTED * width * e["forwarding_energy"]
-        slot = e["tracking_energy"] + hop + partial * e["accumulation_energy"]
-        yield self.data.peak[precision] / OPS_PER_MAC * slot
-        edge = max(e["injection_energy"], e["extraction_energy"])
-        edge += e["streamer_energy"] + e["tile_energy"]
-        yield self._bandwidth("tile") * edge
-        block = max(e["global_energy"], e["program_energy"])
-        yield self._bandwidth("global") * block
-        yield self._bandwidth("dram") * (e["dma_energy"] + e["dram_energy"])
+        slots = self.data.peak[precision] / OPS_PER_MAC
+        yield {
+            "tracking_energy": slots,
+            "forwarding_energy": INJECTED * width * slots,
+            "accumulation_energy": partial * slots,
+        }
+        edge, blocks = self._bandwidth("tile"), self._bandwidth("global")
+        yield dearest(e, {"injection_energy": edge}, {"extraction_energy": edge})
+        yield {"streamer_energy": edge, "tile_energy": edge}
+        yield dearest(e, {"global_energy": blocks}, {"program_energy": blocks})
+        far = self._bandwidth("dram")
+        yield {"dma_energy": far, "dram_energy": far}
 
 
 class KPUTileEnergyAdapter(DomainFlowEnergyModel):
@@ -228,6 +255,8 @@ class KPUTileEnergyAdapter(DomainFlowEnergyModel):
     It is the domain-flow model with the plane cut into whole tiles: what the tile model
     lays out is charged and timed like any other plane.
     """
+
+    units_are_copies: ClassVar = True
 
     def _plane(self, ops: OperatorColumns, engines: Engines) -> Plane:
         return KPUTileEnergyModel(engines).lay_out(ops)

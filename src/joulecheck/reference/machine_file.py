@@ -15,8 +15,11 @@ from cattrs.errors import BaseValidationError
 from joulecheck.coefficient import Coefficient, Provenance
 from joulecheck.errors import InvalidMachine, UnknownName, did_you_mean
 from joulecheck.machine import Machine, Memory
+from joulecheck.reference.resources import resources_of
 from joulecheck.structured import by_name, explained, strict_converter
 from joulecheck.workload import Precision
+
+_FOLDER: Final = files("joulecheck.reference").joinpath("machines")
 
 FORMAT: Final = 1
 """The number that a machine file states as its `format`."""
@@ -38,6 +41,11 @@ class Engine:
     source: str
     units: int | None = None
     """How many of the machine's units have it; all, where absent."""
+
+    @property
+    def macs(self) -> int:
+        """Of one instruction."""
+        return self.rows * self.columns * self.depth
 
 
 @attrs.frozen
@@ -65,6 +73,22 @@ class CoefficientRow:
     unit: str
     source: str
     provenance: Provenance
+
+
+@attrs.frozen(kw_only=True)
+class Link:
+    """How equal chips of a machine reach each other, in a ring."""
+
+    bandwidth: float
+    """Byte a second that a chip sends to the next one."""
+    latency: float
+    """Second that a step of a ring takes beside its bytes."""
+    chips: int
+    """How many it joins at most."""
+    energy: CoefficientRow
+    """Of a byte from one chip to the next, at both ends."""
+    sources: Mapping[str, str]
+    """Where the other figures come from, by figure."""
 
 
 @attrs.frozen(kw_only=True)
@@ -106,6 +130,8 @@ class MachineFile:
     geometry: Mapping[str, int]
     """The sizes that a class of machines has: lanes, array side, buffers in bytes."""
     quanta: tuple[int, ...]
+    successor_of: tuple[str, ...] = ()
+    """The machines of the generation before it, by the names of their files."""
     peak: Mapping[Precision, float]
     """Operations a second; one MAC is two."""
     memories: Mapping[str, Memory]
@@ -115,6 +141,8 @@ class MachineFile:
     """Elementwise results a clock of one core, where the engines do not tell."""
     coefficients: Mapping[str, CoefficientRow]
     sources: Mapping[str, str]
+    link: Link | None = None
+    """Absent where the chips of a machine do not work together."""
     operating_points: Mapping[str, OperatingPoint] = attrs.field(factory=dict)
     """By name; the file itself states one point in full."""
 
@@ -133,6 +161,9 @@ class MachineFile:
             idle_power=self.idle_power,
             quanta=self.quanta,
             sources=self.sources,
+            operating_points=tuple(self.operating_points),
+            resources=resources_of(self),
+            successor_of=self.successor_of,
         )
 
     def at(self, name: str) -> MachineFile:
@@ -142,7 +173,8 @@ class MachineFile:
             UnknownName: it has no such point.
         """
         if name not in self.operating_points:
-            known = did_you_mean(name, self.operating_points)
+            points = ", ".join(self.operating_points)
+            known = f"it has {points}" if points else "its file states one point only"
             msg = f"{self.name} has no operating point {name!r}: {known}"
             raise UnknownName(msg)
         point = self.operating_points[name]
@@ -160,6 +192,7 @@ class MachineFile:
                 for key, memory in self.memories.items()
             },
             operating_points={},
+            successor_of=(),
         )
 
     def coefficient(self, name: str, terms: frozenset[str]) -> Coefficient:
@@ -179,15 +212,24 @@ def load_machine(name: str) -> MachineFile:
     """The machine file of that name, validated; NAME@POINT is one of its points.
 
     Raises:
-        UnknownName: it has no such point.
+        UnknownName: there is no such machine, or it has no such point.
         InvalidMachine: a key is missing, unknown or of the wrong type, the format is
             not the one that this version reads, or the figures contradict each other.
     """
-    base, at, point = name.partition("@")
+    base, at, point = name.rpartition("@")
     if at:
         return load_machine(base).at(point)
-    source = files("joulecheck.reference").joinpath("machines", f"{name}.toml")
+    if name not in machine_names():
+        msg = f"no machine file is called {name!r}: {did_you_mean(name, machine_names())}"
+        raise UnknownName(msg)
+    source = _FOLDER.joinpath(f"{name}.toml")
     return parse_machine(source.read_text(encoding="utf-8"), name)
+
+
+@cache
+def machine_names() -> frozenset[str]:
+    """The machines that have a file."""
+    return frozenset(file.name.removesuffix(".toml") for file in _FOLDER.iterdir())
 
 
 def parse_machine(text: str, name: str) -> MachineFile:
@@ -199,7 +241,7 @@ def parse_machine(text: str, name: str) -> MachineFile:
     try:
         data = tomllib.loads(text)
         _check_format(data, name)
-        loaded = _converter().structure(data, MachineFile)
+        loaded = _READER.structure(data, MachineFile)
     except (tomllib.TOMLDecodeError, BaseValidationError) as error:
         msg = f"machine file {name}: {explained(error)}"
         raise InvalidMachine(msg) from error
@@ -207,12 +249,17 @@ def parse_machine(text: str, name: str) -> MachineFile:
     return loaded
 
 
-@cache
-def _converter() -> Converter:
-    """One for all files: what it generates for the classes takes longer than a file."""
+def _reader() -> Converter:
+    """What reads the data of a file, with the code for its classes generated."""
     made = strict_converter()
     by_name(made, Precision)
+    for kind in (MachineFile, Engine, Tile):  # members of a tuple are generated late
+        made.get_structure_hook(kind)
     return made
+
+
+_READER: Final = _reader()
+"""Made on import and not on the first load, for that takes longer than to read a file."""
 
 
 def _check_format(data: Mapping[str, Any], name: str) -> None:

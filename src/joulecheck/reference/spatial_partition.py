@@ -13,14 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, Final
 
+import attrs
 import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
+from joulecheck.machine import Memory
 from joulecheck.quantities import OPS_PER_MAC
-from joulecheck.reference.layered import PARTIAL_SUM_BYTES
+from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Prices, Rates
 from joulecheck.reference.spatial import (
-    Prices,
     SpatialModel,
     Tensors,
     Work,
@@ -29,9 +30,9 @@ from joulecheck.reference.spatial import (
     streamed,
     tensors,
 )
-from joulecheck.reference.traffic import spilled
+from joulecheck.reference.traffic import spills
 from joulecheck.workload import Precision
-from joulecheck.workload.columns import PRECISIONS, Floats
+from joulecheck.workload.columns import PRECISIONS, Floats, OperatorColumns
 
 MEAN_DISTANCE: Final = 1 / 3
 """Between two random points of a line, as a share of its length."""
@@ -48,7 +49,7 @@ class SpatialPartitionEnergyModel(SpatialModel):
     Latency: see `SpatialModel`; barriers come before an operator.
     """
 
-    layers: ClassVar = {
+    term_layers: ClassVar = {
         "alu": Layer.ALU,
         "engine": Layer.REGISTER,
         "barrier": Layer.REGISTER,
@@ -59,6 +60,22 @@ class SpatialPartitionEnergyModel(SpatialModel):
         "egress": Layer.DRAM,
         "dram": Layer.DRAM,
         "static": Layer.STATIC,
+    }
+    latency_layers: ClassVar = {
+        "engine": Layer.ALU,
+        "launch": Layer.REGISTER,
+        "barrier": Layer.REGISTER,
+        "local": Layer.SCRATCHPAD,
+        "mesh": Layer.ON_CHIP,
+        **dict.fromkeys(HOMES, Layer.DRAM),
+    }
+    before: ClassVar = ("barrier",)
+    smooth: ClassVar = frozenset(HOMES)
+    subtotals: ClassVar = {
+        "all_compute": ("alu",),
+        "all_movement": ("engine", "local", "crossing", "mesh", *HOMES),
+        "all_control": ("barrier",),
+        "dynamic": ("all_compute", "all_movement", "all_control"),
     }
     moves: ClassVar = moved_by(
         {
@@ -74,6 +91,12 @@ class SpatialPartitionEnergyModel(SpatialModel):
             "static": ("static_power",),
         }
     )
+    saves: ClassVar = {"local": frozenset({"barrier", "ingress", "egress", "dram"})}
+
+    @property
+    def splits(self) -> frozenset[str]:
+        """All but K: a context takes the inputs of all of it."""
+        return super().splits - {"k"}
 
     def _work(self, cases: Cases) -> Work:
         ops = cases.operators
@@ -83,14 +106,17 @@ class SpatialPartitionEnergyModel(SpatialModel):
         contexts = np.maximum(1, moved.near.b / self._memory)
         used = np.clip(tiling.grains, 1, engines.units)
         copies = moved.near.a * np.clip(tiling.across, 1, engines.units)
-        far = self._far(moved, contexts)
+        far = self._far(
+            ops, moved, np.maximum(1, moved.near.b / ops.instances / self._memory)
+        )
+        local = np.maximum(sum(passing, start=np.zeros(len(ops))), sum(far.values()))
         events = {
             "mac_energy": ops.macs,
             "op_energy": ops.other_ops,
             "latch_energy": passing.a + passing.b,
             "accumulation_energy": ops.macs / engines.depth * moved.widths.partial,
             "barrier_energy": used * contexts,
-            "local_energy": passing.a + passing.b + passing.c,
+            "local_energy": local,
             "crossing_energy": copies + moved.near.c,
             "hop_energy": copies + moved.near.c * self._distance,
             **{f"{home}_energy": crossing for home, crossing in far.items()},
@@ -98,11 +124,15 @@ class SpatialPartitionEnergyModel(SpatialModel):
         cycles = tiling.cycles + self._slots(ops, engines)
         busy = {
             "engine": cycles / self.data.clock,
-            "local": events["local_energy"] / self._bandwidth("local"),
-            "mesh": events["hop_energy"] / self._bandwidth("mesh"),
-            **{home: crossing / self._bandwidth(home) for home, crossing in far.items()},
+            **self._passing({"local": local, "mesh": events["hop_energy"], **far}),
         }
         return Work(events, busy, {"barrier": contexts * self._barrier_time})
+
+    def _passed(self, name: str, memory: Memory) -> Memory:
+        """Inputs and results cross the mesh, which keeps none; weights stay in place."""
+        if name == "mesh":
+            return attrs.evolve(memory, capacity=0, carries={"input", "output"})
+        return super()._passed(name, memory)
 
     @property
     def _memory(self) -> float:
@@ -119,17 +149,20 @@ class SpatialPartitionEnergyModel(SpatialModel):
     def _barrier_time(self) -> float:
         return self.data.geometry["barrier_cycles"] / self.data.clock
 
-    def _far(self, moved: Tensors, contexts: Floats) -> dict[str, Floats]:
+    def _far(
+        self, ops: OperatorColumns, moved: Tensors, passes: Floats
+    ) -> dict[str, Floats]:
         """Bytes across each edge of the chip, by the homes of the operands.
 
-        Inputs return for every context. An intermediate that exceeds the memories
-        leaves where results do and returns where inputs do.
+        Inputs return for every context that holds weights of their group. An
+        intermediate that exceeds the memories leaves where results do and returns
+        where the operand does that it is.
         """
-        spill = spilled(moved.internal, self._memory)
+        spill = spills(moved.each, ops, self._memory)
         by_operand = {
-            "input": moved.far.a * contexts + spill,
-            "weight": moved.far.b,
-            "output": moved.far.c + spill,
+            "input": moved.far.a * passes + spill.a,
+            "weight": moved.far.b + spill.b,
+            "output": moved.far.c + spill.c,
         }
         memories = self.data.memories
         return {
@@ -162,14 +195,18 @@ class SpatialPartitionEnergyModel(SpatialModel):
             + counts["static_power"] * price("static_power")
         )
 
-    def _power(self, precision: Precision, e: Mapping[str, float]) -> Iterator[float]:
+    def _greatest_rates(
+        self, precision: Precision, e: Mapping[str, float]
+    ) -> Iterator[Rates]:
+        yield self._arithmetic(precision, e)
         partial = float(PARTIAL_SUM_BYTES[PRECISIONS.index(precision)])
         depth = max(x.depth for x in self.data.engines if x.precision is precision)
         sums = self.data.peak[precision] / OPS_PER_MAC / depth
-        yield sums * partial * e["accumulation_energy"]
-        yield self._bandwidth("local") * (e["local_energy"] + e["latch_energy"])
-        yield self._bandwidth("mesh") * (e["hop_energy"] + e["crossing_energy"])
-        yield self.data.units / self._barrier_time * e["barrier_energy"]
+        yield {"accumulation_energy": sums * partial}
+        local, mesh = self._bandwidth("local"), self._bandwidth("mesh")
+        yield {"local_energy": local, "latch_energy": local}
+        yield {"hop_energy": mesh, "crossing_energy": mesh}
+        yield {"barrier_energy": self.data.units / self._barrier_time}
         for home in HOMES:
             if home in self.data.memories:
-                yield self._bandwidth(home) * e[f"{home}_energy"]
+                yield {f"{home}_energy": self._bandwidth(home)}

@@ -16,25 +16,33 @@ by at most one instruction a strip.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar, Final, NamedTuple
 
+import attrs
 import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
+from joulecheck.composition import Composition, Each, Max, Sum
 from joulecheck.estimate import Estimate
+from joulecheck.machine import Memory
 from joulecheck.model import UNSCALED, Scales
 from joulecheck.quantities import BITS_PER_BYTE
 from joulecheck.reference.layered import (
-    PARTIAL_SUM_BYTES,
     Coefficients,
     LayeredModel,
+    Rates,
+    dearest,
+    widths_of,
 )
-from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
-from joulecheck.workload.columns import PRECISIONS, Floats, tensor_bytes
+from joulecheck.reference.stalls import once, stalled
+from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spills
+from joulecheck.workload import Precision
+from joulecheck.workload.columns import Floats, tensor_bytes
 
 LEVELS: Final = ("l1", "l2", "l3", "dram")
 """All that a machine may have, from the core outwards: the first and the last always.
@@ -44,6 +52,10 @@ The traffic of a level crosses from it towards the core.
 
 REGISTER_OPERANDS: Final = 3
 """Vector registers that a multiply-accumulate reads; it writes one."""
+
+
+PIPELINE: Final = ("fetch_energy", "decode_energy", "dispatch_energy")
+"""What every instruction pays."""
 
 
 class Events(NamedTuple):
@@ -62,10 +74,12 @@ class Events(NamedTuple):
 
 
 class Times(NamedTuple):
-    """Seconds that each resource is busy, (ops,) or (cases,)."""
+    """Seconds that each resource is busy, (cases,)."""
 
     compute: Floats
     memories: dict[str, Floats]
+    through: dict[Layer, Floats]
+    """Up to each layer, (cases,)."""
 
 
 class StoredProgramEnergyModel(LayeredModel):
@@ -75,7 +89,7 @@ class StoredProgramEnergyModel(LayeredModel):
     and the time of each memory level: all of them overlap perfectly.
     """
 
-    layers: ClassVar = {
+    term_layers: ClassVar = {
         "alu": Layer.ALU,
         "pipeline": Layer.REGISTER,
         "register": Layer.REGISTER,
@@ -84,6 +98,20 @@ class StoredProgramEnergyModel(LayeredModel):
         "l3": Layer.ON_CHIP,
         "dram": Layer.DRAM,
         "static": Layer.STATIC,
+    }
+    latency_layers: ClassVar = {
+        "compute": Layer.ALU,
+        "launch": Layer.REGISTER,
+        "l1": Layer.SCRATCHPAD,
+        "l2": Layer.SCRATCHPAD,
+        "l3": Layer.ON_CHIP,
+        "dram": Layer.DRAM,
+    }
+    subtotals: ClassVar = {
+        "all_compute": ("alu",),
+        "all_movement": ("register", *LEVELS),
+        "all_control": ("pipeline",),
+        "dynamic": ("all_compute", "all_movement", "all_control"),
     }
     moves: ClassVar = {
         "mac_energy": frozenset({"alu"}),
@@ -99,44 +127,46 @@ class StoredProgramEnergyModel(LayeredModel):
         "dram_energy": frozenset({"dram"}),
         "static_power": frozenset({"static"}),
     }
+    saves: ClassVar = dict.fromkeys(("l1", "l2", "l3"), frozenset(LEVELS))
+    per_unit: ClassVar = frozenset({"l1", "l2"})
+
+    @property
+    def sized(self) -> tuple[str, ...]:
+        """Every level but DRAM."""
+        return self.levels[:-1]
+
+    @property
+    def latency_composition(self) -> Composition:
+        """A launch, and for each operator the longest of its resources."""
+        return Sum("launch", Each(Max("compute", *self.levels)))
+
+    def _passed(self, name: str, memory: Memory) -> Memory:
+        """Every core has its own L1 and L2."""
+        private = self.term_layers[name] is Layer.SCRATCHPAD
+        carried = super()._passed(name, memory)
+        return attrs.evolve(carried, copies=self.data.units if private else 1)
 
     @cached_property
     def levels(self) -> tuple[str, ...]:
         """The memories of this machine, from the core outwards."""
         return tuple(level for level in LEVELS if level in self.data.memories)
 
-    @cached_property
-    def _engines(self) -> list[Mapping[str, Floats]]:
-        """By rank (the first engine of each precision, the second, ...): their fields.
+    @property
+    def splits(self) -> frozenset[str]:
+        """M and N of every strip; K where there is one engine that all of it runs on.
 
-        Each field is (precisions,); a precision with fewer engines repeats its last.
+        Engines of one precision have the same columns, so that the least over them
+        depends on K alone.
         """
-        fields = ("rows", "columns", "depth", "macs_per_clock")
-        by_precision = {
-            p: [e for e in self.data.engines if e.precision is p] for p in self.precisions
-        }
-        ranks = range(max(map(len, by_precision.values())))
-        return [
-            {
-                field: np.array(
-                    [
-                        getattr(by_precision[p][min(rank, len(by_precision[p]) - 1)], field)
-                        if p in by_precision
-                        else np.nan
-                        for p in PRECISIONS
-                    ]
-                )
-                for field in fields
-            }
-            for rank in ranks
-        ]
+        one = max(Counter(e.precision for e in self.data.engines).values()) == 1
+        return frozenset({"batch", "m", "n"} | ({"k"} if one else set()))
 
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""
         e = Coefficients(self.coefficients, scales)
         events, times, latency = self._execute(cases)
         terms = self._energy_terms(cases, events, latency, e)
-        through = self._through(cases, events, latency, e)
+        through, subtotals = self._through(cases, events, latency, e)
         return Estimate(
             energy=through[Layer.STATIC],
             latency=latency,
@@ -148,6 +178,9 @@ class StoredProgramEnergyModel(LayeredModel):
                 "launch": np.full(len(cases), self.data.launch),
             },
             through=through,
+            latency_through=times.through,
+            subtotals=subtotals,
+            traffic=events.bytes,
         )
 
     def _energy_terms(
@@ -167,8 +200,8 @@ class StoredProgramEnergyModel(LayeredModel):
 
     def _through(
         self, cases: Cases, events: Events, latency: Floats, e: Coefficients
-    ) -> dict[Layer, Floats]:
-        """Joule up to and with each layer, by where work is done and bytes are served.
+    ) -> tuple[dict[Layer, Floats], dict[str, Floats]]:
+        """Joule up to each layer, and sub-totals, by where work and bytes come from.
 
         Not a sum of the terms. Inside the core, an operation costs its share of an
         instruction and of register traffic on top of its own energy. Outside, a byte
@@ -179,13 +212,47 @@ class StoredProgramEnergyModel(LayeredModel):
         (summation by parts): Q_l - Q_(l+1) is what level l serves, and the bracket is
         the price of bringing a byte from there.
         """
-        alu, core = _inside(cases, events, e)
+        alu, issue, registers = _inside(cases, events, e)
+        core = alu + (issue + registers)
         found = {Layer.ALU: alu, Layer.REGISTER: core}
+        served = np.zeros(len(cases))
         for reached, end in enumerate(self.levels, start=1):
-            inner = self.levels[:reached]
-            found[self.layers[end]] = core + _served(events.bytes, inner, e)
+            served = _served(events.bytes, self.levels[:reached], e)
+            found[self.layers[end]] = core + served
         found[Layer.STATIC] = found[Layer.DRAM] + e["static_power"] * latency
-        return found
+        subtotals = {
+            "all_compute": alu,
+            "all_movement": registers + served,
+            "all_control": issue,
+            "dynamic": found[Layer.DRAM],
+        }
+        return found, subtotals
+
+    def _greatest_rates(
+        self, precision: Precision, e: Mapping[str, float]
+    ) -> Iterator[Rates]:
+        """Vectors of results or MACs, loads and stores, and all memories."""
+        geometry, cores = self.data.geometry, self.data.units * self.data.clock
+        lanes = geometry["simd_bytes"] * BITS_PER_BYTE / precision.bits
+        vectors = geometry["vector_ports"] * cores
+        uses = [{f"op_energy.{precision.name}": vectors * lanes} | self._issued(vectors)]
+        for engine in self.data.engines:
+            if engine.precision is precision:
+                macs = engine.macs_per_clock * cores
+                strips = macs / (engine.columns * engine.depth)
+                uses.append({f"mac_energy.{precision.name}": macs} | self._issued(strips))
+        yield dearest(e, *uses)
+        yield dict.fromkeys(PIPELINE, self._bandwidth("l1") / geometry["simd_bytes"])
+        yield {f"{level}_energy": self._bandwidth(level) for level in self.levels}
+
+    def _issued(self, vectors: float) -> dict[str, float]:
+        """Rates of what so many vector instructions a second cost beside arithmetic."""
+        written = vectors * self.data.geometry["simd_bytes"]
+        registers = {
+            "register_read_energy": REGISTER_OPERANDS * written,
+            "register_write_energy": written,
+        }
+        return dict.fromkeys(PIPELINE, vectors) | registers
 
     def _execute(self, cases: Cases) -> tuple[Events, Times, Floats]:
         ops = cases.operators
@@ -212,8 +279,16 @@ class StoredProgramEnergyModel(LayeredModel):
         compute = np.where(is_gemm, cycles, vector_cycles) / self.data.clock
         memories = {lvl: crossing[lvl] / self._bandwidth(lvl) for lvl in self.levels}
         busy = np.maximum.reduce([compute, *memories.values()])
-        times = Times(sums(compute), {level: sums(t) for level, t in memories.items()})
-        return events, times, sums(busy) + self.data.launch
+        through = stalled(
+            ops,
+            self.latency_layers,
+            {"compute": compute, **memories},
+            {"launch": once(ops, self.data.launch)},
+        )
+        by_level = {level: sums(time) for level, time in memories.items()}
+        times = Times(sums(compute), by_level, through)
+        unknown = np.isnan(self.peak[cases.precision])  # any width has lanes
+        return events, times, np.where(unknown, np.nan, sums(busy) + self.data.launch)
 
     def _bandwidth(self, level: str) -> float:
         bandwidth = self.data.memories[level].bandwidth
@@ -224,11 +299,8 @@ class StoredProgramEnergyModel(LayeredModel):
         """Instructions, strips and cycles of the GEMMs of each operator."""
         ops = cases.operators
         found: list[tuple[Floats, Floats, Floats]] = []
-        for engine in self._engines:
-            rows, columns, depth, rate = (
-                ops.per_operator(engine[field][cases.precision])
-                for field in ("rows", "columns", "depth", "macs_per_clock")
-            )
+        for table in self._engine_tables:
+            rows, columns, depth, rate, _ = map(ops.per_operator, table[:, cases.precision])
             across, steps = np.ceil(ops.n / columns), np.ceil(ops.k / depth)
             tiles = ops.instances * np.ceil(ops.m / rows) * across * steps
             grains = ops.instances * ops.m * across
@@ -241,9 +313,11 @@ class StoredProgramEnergyModel(LayeredModel):
         """Bytes of each operator that cross each level."""
         ops = cases.operators
         bits = ops.per_operator(cases.bits)
-        a = tensor_bytes(ops.input_elements, bits)
-        b = tensor_bytes(ops.weight_elements, bits)
-        c = tensor_bytes(ops.output_elements, bits)
+        a, b, c = each = Operands(
+            tensor_bytes(ops.input_elements, bits),
+            tensor_bytes(ops.weight_elements, bits),
+            tensor_bytes(ops.output_elements, bits),
+        )
         near = Operands(a * (ops.external_inputs + ops.internal_inputs), b, c)
         far = Operands(
             a * ops.external_inputs,
@@ -252,11 +326,8 @@ class StoredProgramEnergyModel(LayeredModel):
         )
         *on_chip, home = self.levels
         kept = self._capacity(on_chip[-1])
-        spill = 2 * spilled(c, kept) * ops.output_is_internal
-        widths = Widths(
-            bits / BITS_PER_BYTE,
-            ops.per_operator(PARTIAL_SUM_BYTES[cases.precision]),
-        )
+        spill = spills(each, ops, kept).total
+        widths = widths_of(cases)
         sizes = (ops.m, ops.n, ops.k)
         crossing = {home: smooth_traffic(kept, *sizes, far, widths) + spill}
         beyond = crossing[home]
@@ -283,8 +354,8 @@ class StoredProgramEnergyModel(LayeredModel):
         return capacity
 
 
-def _inside(cases: Cases, events: Events, e: Coefficients) -> tuple[Floats, Floats]:
-    """Joule of the arithmetic, and of all that happens in the core."""
+def _inside(cases: Cases, events: Events, e: Coefficients) -> tuple[Floats, Floats, Floats]:
+    """Joule of the arithmetic, of the instructions and of the registers."""
     precision = cases.precision
     mac, op = (e.by_precision(f"{x}_energy", precision) for x in ("mac", "op"))
     ops = np.maximum(events.macs + events.other_ops, 1)
@@ -295,7 +366,7 @@ def _inside(cases: Cases, events: Events, e: Coefficients) -> tuple[Floats, Floa
     issue = issue + issued * e["dispatch_energy"]
     operand = events.register_reads / ops * e["register_read_energy"]
     result = events.register_writes / ops * e["register_write_energy"]
-    return alu, alu + ops * (issue + operand + result)
+    return alu, ops * issue, ops * (operand + result)
 
 
 def _served(

@@ -111,7 +111,10 @@ class Columns:
     @cached_property
     def questions(self) -> dict[str, Cases]:
         """The plain cases of each question, by the start of their columns' names."""
-        found = dict(_questions(self._batch, ""))
+        found = {r: c for r, c in _questions(self._batch, "") if len(c) == self.size}
+        if not found:
+            plain = self._space.plain_cases(self._rows)
+            found = {} if plain is None else {"": plain}
         first = next(iter(found), "")
         return {("" if role == first else f"{role} "): c for role, c in found.items()}
 
@@ -126,7 +129,11 @@ class Columns:
 
     @cached_property
     def _fields(self) -> Mapping[str, Floats | Trait]:
-        return self._space.operator_fields(self._rows)
+        """What the operators of the first question are declared by, if that is known."""
+        found = self._space.operator_fields(self._rows)
+        size = len(self._operators_of.operators) if found else 0
+        sizes = {len(f.codes if isinstance(f, Trait) else f) for f in found.values()}
+        return found if sizes <= {size} else {}
 
     @cached_property
     def _traits(self) -> Mapping[str, Trait]:
@@ -137,19 +144,18 @@ class Columns:
         """The columns of genes that are numbers of their own.
 
         Where the questions are known, genes of nodes are among their columns, and genes
-        of few values are codes for something that has a column too.
+        of few values are codes that a trait tells.
         """
-        known = bool(self.questions)
         return {
             gene.name: index
             for index, gene in enumerate(self._space.genes)
-            if gene.low < gene.high and not (known and self._is_told(gene))
+            if gene.low < gene.high and not (self.questions and self._is_told(gene))
         }
 
     def _is_told(self, gene: Gene) -> bool:
         """Whether other columns tell what a gene does."""
         few = gene.high - gene.low < CODES
-        return few or (self.has_operators and _is_of_node(gene.name))
+        return few or (bool(self._fields) and _is_of_node(gene.name))
 
     @cached_property
     def starts(self) -> Ints:
@@ -165,12 +171,6 @@ class Columns:
     @property
     def _operators_of(self) -> Cases:
         return next(iter(self.questions.values()))
-
-    @cached_property
-    def has_operators(self) -> bool:
-        """Whether the space knows the operators of its cases."""
-        known = self._space.operator_fields(self._rows[:1]) if self.size else {}
-        return bool(known) and bool(self.questions)
 
     @cached_property
     def _aligned(self) -> dict[str, Cases]:
@@ -200,7 +200,7 @@ class Columns:
     @cached_property
     def operator_names(self) -> tuple[str, ...]:
         """The columns of operators, the plainest first."""
-        if not self.has_operators:
+        if not self.questions:
             return ()
         computed = [f"{role}{name}" for role in self._aligned for name in _OF_OPERATORS]
         return ("kind", *self._fields, *computed)
@@ -292,17 +292,15 @@ class Columns:
         return factor if f"{kind} " == FACTOR else (factor != 1.0).astype(np.float64)
 
     def _of_operator(self, name: str) -> Floats | Trait | None:
-        if not self.has_operators:
+        if not self.questions:
             return None
         if name == "kind":
             return Trait(self._operators_of.operators.kind, KINDS)
-        if name in self._fields:
-            return self._fields[name]
         for role, cases in reversed(self._aligned.items()):
             short = name.removeprefix(role)
             if name.startswith(role) and short in _OF_OPERATORS:
                 return _OF_OPERATORS[short](cases)
-        return None
+        return self._fields.get(name)
 
 
 class _Each(Columns):

@@ -12,6 +12,7 @@ from joulecheck.campaign.events import (
     Event,
     ModelFailed,
     PairSkipped,
+    StaleExemption,
     Tally,
     Unconfirmed,
 )
@@ -36,6 +37,7 @@ class CampaignDocument:
             "format": FORMAT,
             "findings": [],
             "skipped": [],
+            "stale_exemptions": [],
             "unconfirmed": [],
             "failed": [],
             "pairs": [],
@@ -57,6 +59,8 @@ class CampaignDocument:
                 self._data["skipped"].append(
                     {**_pair(pair), "exempt": exempt, "reason": reason}
                 )
+            case StaleExemption(pair, tally):
+                self._data["stale_exemptions"].append({**_pair(pair), **_tally(tally)})
             case Unconfirmed(pair, case):
                 self._data["unconfirmed"].append(
                     {**_pair(pair), "case": unstructure_case(case)}
@@ -95,4 +99,5 @@ def _tally(tally: Tally) -> dict[str, Any]:
         "checks": tally.checks,
         "in_domain": tally.in_domain,
         "least_margin": least,
+        "fails_below": tally.failing_share(),
     }

@@ -17,9 +17,11 @@ from joulecheck.campaign.events import (
     Event,
     ModelFailed,
     PairSkipped,
+    StaleExemption,
     Unconfirmed,
 )
 from joulecheck.corpus import Finding
+from joulecheck.reports.claims import claims, table_of_pairs
 from joulecheck.reports.wording import (
     Line,
     accept_command,
@@ -62,8 +64,9 @@ def show_finding(console: Console, finding: Finding, status: str) -> None:
 class CampaignReport:
     """Listens to a campaign and writes to a console what a reader wants to know."""
 
-    def __init__(self, console: Console, progress: Console) -> None:
-        """Write results to `console` and progress to `progress`."""
+    def __init__(self, console: Console, progress: Console, *, pairs: bool = False) -> None:
+        """Write results to `console` and progress to `progress`; `pairs` adds a table."""
+        self._pairs = pairs
         self._console = console
         self._progress_console = progress
         self._bar: Progress | None = None
@@ -82,6 +85,11 @@ class CampaignReport:
                 self._skipped.append(event)
             case EpochFinished():
                 self._advance(event)
+            case StaleExemption():
+                self._note(
+                    f"STALE exemption of {event.pair.model} from {event.pair.property}: "
+                    f"none of {event.tally.in_domain:,} cases fails; take it back"
+                )
             case Unconfirmed():
                 lines = case_lines(event.case)
                 self._note(f"{event.pair.property} on {event.pair.model}: a case fails in "
@@ -170,6 +178,10 @@ class CampaignReport:
             f"{event.checks:,} checks in {event.seconds:.1f} s ({rate:,.0f} checks/s)",
             highlight=False,
         )
+        if self._pairs:
+            self._console.print(table_of_pairs(event.tallies))
+        for line in claims(event):
+            self._console.print(line, highlight=False, soft_wrap=True)
 
     def _show_skipped(self) -> None:
         """Exemptions one by one with their reasons, the rest a line a model."""

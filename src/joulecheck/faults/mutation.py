@@ -1,0 +1,184 @@
+"""Mutations: kinds of fault whose parameters are drawn, to plant in any reference model.
+
+A named fault of `joulecheck.faults.planted` is one example. A kind stands for a whole
+family of slips; `KIND#VARIANT` names one of them, and with the model's name it decides
+everything that is drawn.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+import attrs
+import numpy as np
+
+from joulecheck.case import Case, Cases
+from joulecheck.coefficient import Layer
+from joulecheck.errors import NotOffered
+from joulecheck.faults.planted import Arrays, Change, FaultyModel, dearer
+from joulecheck.reference.layered import LayeredModel
+from joulecheck.workload.columns import Floats, OperatorColumns
+
+MARK: Final = "#"
+"""Between a kind's name and the number of a variant."""
+
+
+def _as_places(places: Iterable[str]) -> frozenset[str]:
+    return frozenset(places)
+
+
+@attrs.frozen(kw_only=True)
+class Drawn:
+    """One mutation with its parameters."""
+
+    what: str
+    """The parameters in words."""
+    places: frozenset[str] = attrs.field(converter=_as_places)
+    """Terms, coefficients, layers or totals, any of which a good blame names."""
+    change: Change
+    wrapper: Callable[[LayeredModel, Change], FaultyModel] = FaultyModel
+
+
+Draw = Callable[[np.random.Generator, LayeredModel], Drawn | None]
+"""Draws a mutation for a model; None if the kind has none for it."""
+
+
+@attrs.frozen
+class Kind:
+    """A kind of fault."""
+
+    name: str
+    summary: str
+    """What such a model does wrong, in a sentence."""
+    history: str
+    """Where such faults were seen in public."""
+    draw: Draw
+
+
+@attrs.frozen
+class Mutation:
+    """One variant of a kind: what it changes depends on the model that it is put in."""
+
+    kind: Kind
+    variant: int
+
+    @property
+    def name(self) -> str:
+        """Such as "layer-dropped#2"."""
+        return f"{self.kind.name}{MARK}{self.variant}"
+
+    @property
+    def summary(self) -> str:
+        """That of the kind."""
+        return self.kind.summary
+
+    def drawn(self, model: LayeredModel) -> Drawn:
+        """What it changes in a model.
+
+        Raises:
+            NotOffered: the kind does not apply to this model.
+        """
+        words = [zlib.crc32(text.encode()) for text in (self.kind.name, model.name)]
+        rng = np.random.default_rng([*words, self.variant])
+        found = self.kind.draw(rng, model)
+        if found is None:
+            msg = f"{self.kind.name} cannot be planted in {model.name}: {self.summary}"
+            raise NotOffered(msg)
+        return found
+
+    def plant(self, model: LayeredModel) -> FaultyModel:
+        """The model with this mutation in it.
+
+        Raises:
+            NotOffered: the kind does not apply to this model.
+        """
+        found = self.drawn(model)
+        return found.wrapper(model, found.change)
+
+
+def rescaled(
+    model: LayeredModel, found: Arrays, factors: Mapping[str, Floats | float]
+) -> Arrays:
+    """Energy terms times factors, wherever they count."""
+    for name, factor in factors.items():
+        found = dearer(model, found, name, found.energy_terms[name] * (factor - 1))
+    return found
+
+
+def moved(
+    model: LayeredModel, found: Arrays, memory: str, factor: Floats | float
+) -> Arrays:
+    """The bytes of a memory times a factor: its energy and the traffic that is told."""
+    traffic = dict(found.traffic)
+    if memory in traffic:
+        traffic[memory] = traffic[memory] * factor
+    dearer = rescaled(model, found, {memory: factor})
+    return attrs.evolve(dearer, traffic=traffic)
+
+
+def lasting(
+    model: LayeredModel, found: Arrays, latency: Floats, *, by_layer: bool
+) -> Arrays:
+    """The answer with another latency in all, and what a model computes from it.
+
+    Those are the utilisation and static energy, and `by_layer` the latencies up to each
+    layer. The terms of latency stay.
+    """
+    lasts = np.where(found.latency > 0, latency / found.latency, 1.0)
+    static = dict.fromkeys(terms_of(model, Layer.STATIC), lasts)
+    with np.errstate(divide="ignore"):
+        utilisation = found.utilisation / lasts
+    changed = rescaled(model, found, static)
+    through = found.latency_through
+    if by_layer:
+        through = {layer: time * lasts for layer, time in through.items()}
+    return attrs.evolve(
+        changed, latency=latency, utilisation=utilisation, latency_through=through
+    )
+
+
+def terms_of(model: LayeredModel, layer: Layer) -> list[str]:
+    """The energy terms of a layer."""
+    return [name for name, one in model.layers.items() if one is layer]
+
+
+def layers_of(model: LayeredModel) -> list[Layer]:
+    """The layers that the model has terms in, without STATIC."""
+    return [
+        layer for layer in dict.fromkeys(model.layers.values()) if layer != Layer.STATIC
+    ]
+
+
+def one_of(rng: np.random.Generator, values: Iterable[Any]) -> Any:  # noqa: ANN401 - one of them
+    """One of some values, each as likely."""
+    choices = list(values)
+    return choices[int(rng.integers(len(choices)))]
+
+
+def with_operators(
+    cases: Cases, change: Callable[[OperatorColumns], OperatorColumns]
+) -> Cases:
+    """The same cases with the columns of their operators changed."""
+    return Cases(cases.precision, cases.__getitem__, lambda: change(cases.operators))
+
+
+def with_cases(cases: Cases, change: Callable[[Case], Case]) -> Cases:
+    """Each case changed, one by one."""
+    return Cases.of([change(cases[index]) for index in range(len(cases))])
+
+
+def variants(kind: Kind, model: LayeredModel, most: int) -> list[Mutation]:
+    """The first variants of a kind for a model, each with other parameters."""
+    found: dict[str, Mutation] = {}
+    for variant in range(4 * most):
+        mutation = Mutation(kind, variant)
+        try:
+            what = mutation.drawn(model).what
+        except NotOffered:
+            return []
+        found.setdefault(what, mutation)
+        if len(found) == most:
+            break
+    return list(found.values())
