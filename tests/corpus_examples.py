@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 
-from joulecheck.case import AnyCase, Case, PrecisionPair, ScaledCase, WorkloadPair
+from joulecheck.case import (
+    AnyCase,
+    Case,
+    Derivation,
+    DerivedCase,
+    EquivalentPair,
+    Part,
+    PartedCase,
+    PrecisionPair,
+    ScaledCase,
+    WorkloadPair,
+)
 from joulecheck.corpus import Acceptance, Finding, Status
 from joulecheck.counterexample import Counterexample, Numbers
 from joulecheck.workload import (
@@ -34,6 +45,9 @@ CASES: list[AnyCase] = [
     ScaledCase(Case(GEMM), {"mac_energy.FP32": 1.1}),
     WorkloadPair(Case(GEMM), Case(Gemm(m=4, n=3, k=5)), "m"),
     PrecisionPair(Case(GEMM, Precision.INT8), Case(GEMM, Precision.FP32)),
+    DerivedCase(Case(GEMM), Derivation({"clock": 2.0}, {"static_power": 0.5})),
+    EquivalentPair(Case(Gemm(m=1, n=3, k=5, batch=2)), Case(GEMM), "batch as rows"),
+    PartedCase(Case(GEMM), (Part(Case(Gemm(m=1, n=3, k=5)), 2),), "m"),
 ]
 """One of every kind of case."""
 

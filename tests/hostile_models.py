@@ -11,7 +11,7 @@ import math
 import os
 import sys
 
-from joulecheck import Case, Cases, Estimate, Precision
+from joulecheck import Case, Cases, Estimate, Precision, Unsupported
 
 LARGE = 1 << 20
 
@@ -25,6 +25,8 @@ class Sound:
 
     def estimate(self, case: Case, scale: object = None) -> Estimate:
         del scale
+        if case.precision not in self.precisions:
+            raise Unsupported
         if case.macs >= LARGE:
             self.misbehave()
         return Estimate(energy=1e-12 * case.ops)

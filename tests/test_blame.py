@@ -5,17 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from derivable import Chip, on
 from joulecheck.campaign.blame import Evidence, blame
 from joulecheck.campaign.contrast import nearest_passing
+from joulecheck.campaign.edits import Edit, EditedSubject, ScaledTerm, ScaledTotal
 from joulecheck.campaign.search import Unit, search
-from joulecheck.case import Case
+from joulecheck.case import Case, Cases, DerivedCases
 from joulecheck.counterexample import Blame, Counterexample, from_json, to_json
 from joulecheck.estimate import Estimate
 from joulecheck.model import Subject
 from joulecheck.property import Property, installed, property_named
-from joulecheck.reports.wording import counterexample_lines
+from joulecheck.reports.findings import counterexample_lines
 from joulecheck.resolve import ModelRef
-from joulecheck.workload import Gemm
+from joulecheck.workload import Gemm, Precision
 from tiny import Tiny, TinyInBatches
 
 PLACES = {
@@ -77,6 +79,17 @@ class TestBlame:
         assert list(found.terms) == ["dram"]
         assert list(found.coefficients) == ["dram_energy"]
         assert found.terms["dram"] > 0
+
+    @pytest.mark.parametrize("law", ["CMP001", "CMP002", "CMP007", "MON005"])
+    @pytest.mark.parametrize(
+        "edit",
+        [ScaledTerm("alu", 0.0), ScaledTerm("dram", 2.0), ScaledTotal("energy", 8.0)],
+    )
+    def test_changes_an_energy_wherever_it_counts(self, law: str, edit: Edit) -> None:
+        model = EditedSubject.of_subject(ModelRef("reference:Google-TPU-v4").load(), edit)
+        cases = [Case(Gemm(m=m, n=8, k=8), Precision.BF16) for m in (1, 1000)]
+
+        assert (property_named(law).checked_margin(model, Cases.of(cases)) >= 0).all()
 
     def test_asks_a_scalar_model_too(self) -> None:
         model = Subject.of(
@@ -166,3 +179,26 @@ class TestInACounterexample:
 
         assert lines["blame"].startswith("take term dram out of the prediction")
         assert "repairs 100% of the failing cases seen" in lines["blame"]
+
+
+class TestDerived:
+    """A change to the answers is one to those of derived machines too."""
+
+    def test_goes_with_the_machine(self) -> None:
+        subject, cases = Subject.of(Chip), DerivedCases.of([on(clock=2.0), on()])
+        edited = EditedSubject.of_subject(subject, ScaledTotal("latency", 2.0))
+
+        found = edited.ask_derived(cases).latency
+
+        assert found.tolist() == (2 * subject.ask_derived(cases).latency).tolist()
+
+    def test_names_the_term_that_a_derived_machine_gets_wrong(self) -> None:
+        law = property_named("SEN007")
+        model = ModelRef("reference:Intel-i7-12700K", "clocked-launch").load()
+
+        found = search(Unit(model.name, law.id, 1, 0, 4096), model, law).counterexample
+
+        assert found is not None
+        assert found.blame is not None
+        assert found.blame.repairs[0].target == "launch"
+        assert from_json(to_json(found)) == found

@@ -12,16 +12,31 @@ from joulecheck.case import (
     AnyCase,
     Case,
     Cases,
+    CaseSequence,
+    CoefficientCase,
+    Derivation,
+    DerivedCase,
+    DerivedCases,
+    EquivalentPair,
+    EquivalentPairs,
+    InvalidCase,
+    Part,
+    PartedCase,
+    PartedCases,
+    PeerCase,
+    PeerCases,
     PrecisionPair,
     PrecisionPairs,
     ScaledCase,
     ScaledCases,
+    Singles,
     WorkloadPair,
     WorkloadPairs,
+    Wrong,
     batch_of,
 )
 from joulecheck.counterexample import structure_case, unstructure_case
-from joulecheck.errors import CorpusError
+from joulecheck.errors import CorpusError, InvalidScale, InvalidWorkload
 from joulecheck.workload import (
     Conv2d,
     Elementwise,
@@ -35,9 +50,15 @@ from joulecheck.workload import (
 )
 from joulecheck.workload.columns import PRECISIONS
 from joulecheck_strategies import (
+    BatchSplitSpace,
+    DerivationSpace,
     GrowthSpace,
+    OperatorsAloneSpace,
+    PeerSpace,
     PerturbationSpace,
     PrecisionPairSpace,
+    RegularSpace,
+    ReorderedSpace,
     TotalsSpace,
     UniformScaleSpace,
     WorkloadSpace,
@@ -45,6 +66,10 @@ from joulecheck_strategies import (
 
 WORKLOADS = WorkloadSpace(precisions=tuple(Precision))
 COEFFICIENTS = ("mac_energy", "dram_energy", "static_power")
+DERIVATIONS = (
+    Derivation({"clock": 2.0}),
+    Derivation({"l2.capacity": 1 / 3, "units": 2.0}, {"static_power": 0.5}),
+)
 PAIRS = ((Precision.INT8, Precision.INT32), (Precision.FP16, Precision.FP32))
 SPACES: dict[str, st.SearchStrategy[Any]] = {
     "case": WORKLOADS.strategy(),
@@ -53,6 +78,12 @@ SPACES: dict[str, st.SearchStrategy[Any]] = {
     "perturbation": PerturbationSpace(WORKLOADS, COEFFICIENTS).strategy(),
     "uniform scale": UniformScaleSpace(WORKLOADS, COEFFICIENTS).strategy(),
     "precision pair": PrecisionPairSpace(WORKLOADS, PAIRS).strategy(),
+    "derivation": DerivationSpace(WORKLOADS, DERIVATIONS).strategy(),
+    "regular": RegularSpace().strategy(),
+    "peers": PeerSpace(WORKLOADS, (("a:b", Precision.INT8),)).strategy(),
+    "reordering": ReorderedSpace(WORKLOADS).strategy(),
+    "operators alone": OperatorsAloneSpace(WORKLOADS).strategy(),
+    "batch split": BatchSplitSpace(WORKLOADS).strategy(),
 }
 
 SMALL = Case(Gemm(m=2, n=3, k=5), Precision.FP16)
@@ -75,6 +106,15 @@ EACH_KIND: dict[str, AnyCase] = {
     "scaled": ScaledCase(SMALL, {"mac_energy": 1 + 1e-6, "dram_energy": 0.9}),
     "growth": WorkloadPair(SMALL, LARGE, "0.m"),
     "precision": PrecisionPair(Case(SMALL.workload, Precision.FP8_E4M3), SMALL),
+    "derived": DerivedCase(SMALL, DERIVATIONS[1]),
+    "coefficient": CoefficientCase("dram_energy", 512),
+    "sequence": CaseSequence([SMALL, LARGE, SMALL]),
+    "misspelt": InvalidCase(SMALL, Wrong.UNKNOWN_COEFFICIENT, "dram_energy"),
+    "no number": InvalidCase(SMALL, Wrong.NAN_FACTOR, "dram_energy"),
+    "other workload": InvalidCase(Case(Totals(2, 3)), Wrong.OTHER_WORKLOAD),
+    "peer": PeerCase(SMALL, "family:other"),
+    "spelling": EquivalentPair(SMALL, Case(Gemm(m=1, n=3, k=5, batch=2)), "batch as rows"),
+    "parts": PartedCase(LARGE, (Part(SMALL, 2), Part(Case(Gemm(m=1, n=3, k=5)))), "m"),
 }
 
 each_kind = pytest.mark.parametrize("case", EACH_KIND.values(), ids=EACH_KIND)
@@ -146,6 +186,21 @@ class TestCase:
         assert SMALL.traffic == Traffic(input=20, weight=30, output=12, internal=0)
         assert SMALL.bytes == 62
 
+    @pytest.mark.parametrize("workload", [None, "gemm", (1, 1, 1), Gemm])
+    def test_refuses_what_is_no_workload(self, workload: Any) -> None:  # noqa: ANN401 - anything
+        with pytest.raises(InvalidWorkload, match=r"Case\.workload must be one of Gemm"):
+            Case(workload)
+
+    @pytest.mark.parametrize("precision", [None, "FP32", 32])
+    def test_refuses_what_is_no_precision(self, precision: Any) -> None:  # noqa: ANN401 - anything
+        with pytest.raises(InvalidWorkload, match=r"Case\.precision must be a joulecheck"):
+            Case(SMALL.workload, precision)
+
+    @pytest.mark.parametrize("factor", [-1.0, float("nan"), float("inf")])
+    def test_refuses_to_be_scaled_by_what_is_no_factor(self, factor: float) -> None:
+        with pytest.raises(InvalidScale, match="factor of coefficient 'dram'"):
+            ScaledCase(SMALL, {"dram": factor})
+
     def test_is_fp32_unless_told(self) -> None:
         assert Case(SMALL.workload).precision is Precision.FP32
 
@@ -160,6 +215,13 @@ class TestQuestions:
             ("scaled", ["nominal", "scaled"]),
             ("growth", ["smaller", "larger"]),
             ("precision", ["narrower", "wider"]),
+            ("derived", ["nominal", "derived"]),
+            ("coefficient", []),
+            ("sequence", ["case 1", "case 2", "case 3"]),
+            ("misspelt", ["invalid"]),
+            ("peer", ["model", "peer"]),
+            ("spelling", ["one", "other"]),
+            ("parts", ["whole", "part 1 x 2", "part 2"]),
         ],
     )
     def test_each_kind_names_their_roles(self, kind: str, roles: list[str]) -> None:
@@ -171,6 +233,19 @@ class TestQuestions:
         assert nominal.case == scaled.case == SMALL
         assert nominal.scale == {}
         assert scaled.scale == {"mac_energy": 1 + 1e-6, "dram_energy": 0.9}
+
+    def test_an_invalid_one_is_asked_under_its_scale(self) -> None:
+        misspelt, no_number = (EACH_KIND[kind] for kind in ("misspelt", "no number"))
+
+        assert misspelt.questions[0].scale == {"dram_energy_": 1.1}
+        assert np.isnan(no_number.questions[0].scale["dram_energy"])
+        assert EACH_KIND["other workload"].questions[0].scale == {}
+
+    def test_only_the_peers_is_put_to_a_peer(self) -> None:
+        asked = {kind: [q.peer for q in case.questions] for kind, case in EACH_KIND.items()}
+
+        assert asked.pop("peer") == ["", "family:other"]
+        assert {name for names in asked.values() for name in names} == {""}
 
 
 class TestBatchOfOne:
@@ -184,10 +259,25 @@ class TestBatchOfOne:
         assert batch[0] == case
 
     def test_has_the_kind_of_the_case(self) -> None:
-        kinds = ("gemm", "scaled", "growth", "precision")
+        assert type(batch_of(EACH_KIND["derived"])) is DerivedCases
+        kinds = ("gemm", "scaled", "growth", "precision", "coefficient", "sequence")
         found = [type(batch_of(EACH_KIND[kind])) for kind in kinds]
 
-        assert found == [Cases, ScaledCases, WorkloadPairs, PrecisionPairs]
+        expected = [Cases, ScaledCases, WorkloadPairs, PrecisionPairs, Singles, Singles]
+        assert found == expected
+        assert type(batch_of(EACH_KIND["misspelt"])) is Singles
+        assert type(batch_of(EACH_KIND["peer"])) is PeerCases
+        kinds = ("gemm", "scaled", "growth", "precision", "spelling", "parts")
+        found = [type(batch_of(EACH_KIND[kind])) for kind in kinds]
+
+        assert found == [
+            Cases,
+            ScaledCases,
+            WorkloadPairs,
+            PrecisionPairs,
+            EquivalentPairs,
+            PartedCases,
+        ]
 
 
 class TestCases:
@@ -216,6 +306,16 @@ class TestCases:
         assert list(batch) == [EACH_KIND["totals"], SMALL]
         assert moved.bytes.tolist() == [0, 8 * 31]
 
+    def test_take_asks_some_of_them_in_another_order(self) -> None:
+        cases = [c for c in EACH_KIND.values() if isinstance(c, Case)]
+        batch = Cases.of(cases)
+        rows = np.array([4, 3, 0, 3])
+        taken, expected = batch.take(rows), Cases.of([cases[row] for row in rows])
+
+        assert list(taken) == list(expected)
+        assert taken.bytes.tolist() == expected.bytes.tolist()
+        assert taken.ops.tolist() == expected.ops.tolist()
+
     def test_totals_state_their_bytes_among_others(self) -> None:
         batch = Cases.of([Case(Totals(ops=3, bytes=7)), SMALL])
 
@@ -233,3 +333,64 @@ class TestScaledCases:
 
         assert found == {"a": [2.0, 1.0], "b": [1.0, 0.5]}
         assert [batch[0], batch[1]] == cases
+
+
+class TestPeerCases:
+    """A batch that is put to several peers."""
+
+    CASES = (PeerCase(SMALL, "a"), PeerCase(LARGE, "b"), PeerCase(LARGE, "a"))
+
+    def test_groups_the_cases_by_peer(self) -> None:
+        batch = PeerCases.of(self.CASES)
+        found = {peer: (rows.tolist(), list(cases)) for peer, rows, cases in batch.groups}
+
+        assert found == {"a": ([0, 2], [SMALL, LARGE]), "b": ([1], [LARGE])}
+
+    def test_keeps_their_order(self) -> None:
+        batch = PeerCases.of(self.CASES)
+
+        assert len(batch) == 3
+        assert [batch[index] for index in range(3)] == list(self.CASES)
+
+    def test_puts_judgements_back_in_order(self) -> None:
+        batch = PeerCases.of(self.CASES)
+
+        found = batch.judged(lambda peer, cases: cases.ops + (0 if peer == "a" else 0.5))
+
+        assert found.tolist() == [SMALL.ops, LARGE.ops + 0.5, LARGE.ops]
+
+
+class TestPartedCases:
+    """A batch of wholes and their parts."""
+
+    ALONE = PartedCase(SMALL, (Part(SMALL),), "")
+    PARTS = EACH_KIND["parts"]
+
+    def batch(self) -> PartedCases:
+        assert isinstance(self.PARTS, PartedCase)
+        return PartedCases.of([self.PARTS, self.ALONE])
+
+    def test_totals_count_each_run(self) -> None:
+        batch = self.batch()
+
+        assert batch.total(batch.parts.macs).tolist() == [2 * 30 + 15, 30]
+
+    def test_the_greatest_is_that_of_one_run(self) -> None:
+        batch = self.batch()
+
+        assert batch.greatest(batch.parts.macs).tolist() == [30, 30]
+
+    def test_a_part_without_a_number_leaves_none(self) -> None:
+        batch = self.batch()
+        unknown = np.array([1.0, np.nan, 1.0])
+
+        np.testing.assert_array_equal(batch.total(unknown), [np.nan, 1])
+        np.testing.assert_array_equal(batch.greatest(unknown), [np.nan, 1])
+
+    def test_a_single_part_is_not_parted(self) -> None:
+        assert self.batch().parted.tolist() == [True, False]
+
+    @pytest.mark.parametrize("times", [0, -1, 1.0, True])
+    def test_a_part_runs_a_whole_number_of_times(self, times: Any) -> None:  # noqa: ANN401 - what is wrong
+        with pytest.raises(InvalidWorkload, match=r"Part\.times must be an int >= 1"):
+            Part(SMALL, times)

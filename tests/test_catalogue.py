@@ -10,26 +10,30 @@ import numpy as np
 import pytest
 
 import joulecheck_properties
-from joulecheck.campaign.search import Unit, search
+from joulecheck.campaign.search import Unit, checks_in, search
 from joulecheck.counterexample import Minimality
 from joulecheck.faults import FAULTS
 from joulecheck.model import Subject
 from joulecheck.property import FAMILIES, HEADINGS, Property, installed
 from joulecheck.resolve import ModelRef
 
-SEEDS = (1, 2, 3)
+SEEDS = (1,)
 CASES = 20_000
 CASES_OF_A_SEARCH = 1 << 14
 
 FOLDERS = {
     "BND": "bounds",
     "CMP": "composition",
+    "CON": "continuity",
     "DET": "determinism",
     "MON": "monotonicity",
+    "ORD": "order",
     "PRC": "precision",
+    "RNK": "ranking",
     "ROB": "robustness",
     "SCL": "scaling",
     "SEN": "sensitivity",
+    "SYM": "symmetry",
 }
 
 each_law = pytest.mark.parametrize("law", installed().values(), ids=lambda law: law.id)
@@ -143,7 +147,8 @@ class TestProof:
         space = law.space(model)
         random = np.random.default_rng(0)
 
-        margins = law.checked_margin(model, space.batch(space.sample(random, CASES)))
+        rows = space.sample(random, checks_in(CASES, law))
+        margins = law.checked_margin(model, space.batch(rows))
 
         assert np.nanmin(margins) >= 0
         assert np.mean(~np.isnan(margins)) > 0.5

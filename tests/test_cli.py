@@ -16,7 +16,7 @@ from joulecheck.cli import main
 from joulecheck.reference import MACHINES
 
 NPU = """
-from joulecheck import Estimate, Exemption, Precision
+from joulecheck import Estimate, Exemption, Precision, Unsupported
 
 
 class Npu:
@@ -24,6 +24,8 @@ class Npu:
     precisions = (Precision.INT8, Precision.FP32)
 
     def estimate(self, case, scale={}):
+        if case.precision not in self.precisions:
+            raise Unsupported(f"not in {case.precision.name}")
         compute = 0.1e-12 * case.ops * case.precision.bits / 8
         dram = 30e-12 * case.bytes
         seconds = max(case.ops / 4e12, case.bytes / 50e9)
@@ -352,6 +354,15 @@ class TestFindings:
         assert "minimal" in done.stdout
 
 
+class TestHelp:
+    @pytest.mark.parametrize("command", [[], ["fuzz"], ["score"], ["distribution"]])
+    def test_examples_keep_their_lines(self, run: Run, command: list[str]) -> None:
+        lines = run(*command, "--help").stdout.splitlines()
+
+        assert not any("\\b" in line for line in lines)
+        assert any(line.startswith("    joulecheck ") for line in lines)
+
+
 class TestListings:
     def test_models_lists_the_reference_models(self, run: Run) -> None:
         listed = json.loads(run("models", "--output-format", "json").stdout)
@@ -470,13 +481,14 @@ class TestListings:
 class TestSettings:
     def test_pyproject_gives_defaults(self, run: Run) -> None:
         settings = (
-            '[tool.joulecheck]\nmodels = ["mymodel:Npu"]\nseed = 7\nselect = ["CMP"]\n'
+            '[tool.joulecheck]\nmodels = ["mymodel:Npu"]\nseed = 7\n'
+            'select = ["CMP001", "MON001"]\n'
         )
         (run.folder / "pyproject.toml").write_text(settings)
 
         done = run("fuzz", "--cases", "64", "--workers", "0")
 
-        assert done.stdout.startswith("seed 7: 1 models x 3 properties")
+        assert done.stdout.startswith("seed 7: 1 models x 2 properties")
 
     def test_the_environment_wins_over_pyproject_and_loses_to_the_command_line(
         self, run: Run

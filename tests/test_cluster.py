@@ -498,7 +498,7 @@ class TestLinks:
         text = text_of("A100-SXM4-80GB").replace("value = 1.6e-10", "value = 1.6e-9")
         cluster = cluster_of(build_model(parse_machine(text, "A100")), "8xN")
 
-        with pytest.raises(InvalidMachine, match=r"tdp of 3200 W, got 4240 W .* CLUSTER"):
+        with pytest.raises(InvalidMachine, match=r"tdp of 3200 W, got 4328 W .* CLUSTER"):
             check_closure(cluster)
 
 
@@ -519,6 +519,8 @@ def cluster(name: str) -> Subject:
 @pytest.mark.parametrize("name", CLUSTERS)
 def test_every_law_holds(name: str, law: Property) -> None:
     model = cluster(name)
+    if law.id in model.exemptions:
+        return
     try:
         space = law.space(model)
     except NotOffered:
@@ -528,6 +530,12 @@ def test_every_law_holds(name: str, law: Property) -> None:
     margins = law.checked_margin(model, space.batch(rows))
 
     assert not (margins < 0).any(), worst(space.batch(rows), margins)
+
+
+def test_only_padded_shares_and_whole_groups_are_exempt() -> None:
+    found = [set(cluster(name).exemptions) for name in CLUSTERS]
+
+    assert found == [{"BND013", "SYM002"}, {"BND013", "SYM002"}, {"BND013"}]
 
 
 def worst(batch: Batch, margins: Floats) -> object:

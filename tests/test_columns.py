@@ -199,6 +199,16 @@ class TestOperatorColumns:
         assert found.per_case(ones) is ones
         assert found.per_operator(ones) is ones
 
+    @pytest.mark.parametrize("cases", [[3, 0], [1, 1, 2], [0, 1, 2, 3], []])
+    def test_some_cases_are_taken_with_all_their_rows(self, cases: list[int]) -> None:
+        found = operator_columns(self.WORKLOADS).take(np.array(cases, dtype=np.int64))
+        expected = operator_columns([self.WORKLOADS[index] for index in cases])
+
+        for field in attrs.fields(type(found)):
+            taken, wanted = getattr(found, field.name), getattr(expected, field.name)
+            assert taken.dtype == wanted.dtype
+            assert taken.tolist() == wanted.tolist()
+
     def test_every_field_has_one_entry_an_operator(self) -> None:
         found = operator_columns(self.WORKLOADS)
         lengths = {

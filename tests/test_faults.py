@@ -120,6 +120,39 @@ class TestWhatChanges:
         assert answers.errors == {0: "ZeroDivisionError: division by zero"}
         assert np.isnan(faulty.ask(Cases.of([Case(gemm(k=7))])).energy[0])
 
+    @pytest.mark.parametrize(
+        ("fault", "factors", "launch"),
+        [
+            ("dear-int8", {"launch": 0.5}, 1.0),
+            ("clocked-launch", {"clock": 2.0}, 4.0),
+            ("fixed-launch", {"launch": 0.5, "clock": 2.0}, 2.0),
+            ("twice-clocked-launch", {"clock": 2.0, "launch": 3.0}, 1.5),
+            ("launch-of-each-unit", {"units": 3.0}, 6.0),
+            ("free-launch", {"units": 2.0}, 0.0),
+        ],
+    )
+    def test_derived_machines_have_the_fault(
+        self, sound: Subject, fault: str, factors: dict[str, float], launch: float
+    ) -> None:
+        """A launch of the machine takes 2 us."""
+        derived = inject(sound, fault_named(fault)).derived(factors)
+
+        found = derived.ask(Cases.of([MAC])).latency_terms["launch"][0]
+
+        assert found == pytest.approx(launch * 1e-6, abs=1e-11)
+
+    def test_a_capacity_divides_the_bandwidths_of_no_other_machine(
+        self, sound: Subject
+    ) -> None:
+        faulty = inject(sound, fault_named("dividing-capacity"))
+        batch = Cases.of([MAC])
+        before, larger, faster = (
+            faulty.derived(factors).ask(batch).latency_terms["dram"][0]
+            for factors in ({}, {"l2.capacity": 4.0}, {"clock": 4.0})
+        )
+
+        assert (larger, faster) == (pytest.approx(4 * before), before)
+
     def test_drifting_batch_leaves_the_scalar_path_alone(self, sound: Subject) -> None:
         faulty = inject(sound, fault_named("drifting-batch"))
         batch = Cases.of([MAC])

@@ -98,7 +98,7 @@ class TestShippedFiles:
 
         events = {
             "J/instruction", "J/arrival", "J/branch", "J/request", "J/sector",
-            "J/barrier", "J/lookup",
+            "J/barrier", "J/lookup", "J/cycle",
         }  # fmt: skip
 
         assert units <= {"J/MAC", "J/op", "J/B", "W"} | events

@@ -11,7 +11,8 @@ from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Coefficient, Layer
 from joulecheck.errors import InvalidModel, UnknownName, Unsupported
 from joulecheck.estimate import Estimate, total
-from joulecheck.machine import Machine, Memory
+from joulecheck.knob import Knob, KnobKind
+from joulecheck.machine import Machine, Memory, Resources
 from joulecheck.model import (
     UNSCALED,
     Exemption,
@@ -155,6 +156,10 @@ class TestDeclarations:
             ("precisions", ("FP32",), "a non-empty collection of joulecheck.Precision"),
             ("machine", "H100", "a joulecheck.Machine, got 'H100'"),
             ("coefficients", {"a": 1.0}, "a mapping of names to joulecheck.Coefficient"),
+            ("latency_composition", 3, "a joulecheck.Sum, Max or Each, or the name"),
+            ("subtotals", {"all": "alu"}, "the names of the terms that it sums"),
+            ("subtotals", {"all": []}, "the names of the terms that it sums"),
+            ("subtotals", {"alu": ["dram"]}, "names that no energy term has, got 'alu'"),
         ],
     )
     def test_names_model_attribute_and_rule(
@@ -220,11 +225,22 @@ class TestOffers:
         class Full(Batched):
             coefficients: ClassVar = {"op_energy": Coefficient("op_energy", 1, "J/op")}
             layers: ClassVar = {"alu": Layer.ALU}
+            splits = frozenset({"m"})
+            gradual = True
+            symmetries: ClassVar = {"gemm": ["energy"]}
+            latency_composition = "alu"
+            subtotals: ClassVar = {"all": ["alu"]}
             machine = Machine(
                 name="full",
                 peak={Precision.FP32: 1e12},
                 memories={"dram": Memory(1e11, homes=frozenset({"input"}))},
+                resources=Resources(shape={}, rates={}, capacities={}, delays={}),
             )
+            knobs: ClassVar = {"clock": Knob(KnobKind.RATE)}
+
+            def derive(self, factors: Mapping[str, float]) -> Batched:
+                del factors
+                return Batched()
 
             def estimate(self, case: Case, scale: Scale = UNSCALED) -> Estimate:
                 del case, scale
@@ -235,9 +251,23 @@ class TestOffers:
                     energy_terms={"alu": 1.0},
                     latency_terms={"alu": 1.0},
                     through={Layer.ALU: 1.0},
+                    latency_through={Layer.ALU: 1.0},
+                    subtotals={"all": 1.0},
+                    traffic={"dram": 1.0},
                 )
 
-        assert Subject.of(Full).offers == set(Offer)
+        alone = Subject.of(Full)
+
+        assert alone.offers == set(Offer) - {Offer.PEERS}
+        assert alone.beside({"other": lambda: alone}).offers == set(Offer)
+
+    def test_sub_totals_and_traffic_are_those_that_are_declared(self) -> None:
+        class Loose(Plain):
+            def estimate(self, case: Case, scale: Scale = UNSCALED) -> Estimate:
+                found = super().estimate(case, scale)
+                return attrs.evolve(found, subtotals={"all": 1.0}, traffic={"dram": 1.0})
+
+        assert not Subject.of(Loose).offers & {Offer.SUBTOTALS, Offer.TRAFFIC}
 
     def test_a_memory_that_is_no_home_offers_no_bandwidth(self) -> None:
         class Homeless(Plain):
@@ -263,6 +293,7 @@ class TestOffers:
             (Estimate(energy="1 J"), r"energy must be a real number .* '1 J' of str"),
             (Estimate(latency=1j), r"latency must be a real number"),
             (Estimate(energy_terms={"alu": "1"}), r"energy_terms\['alu'\] must be a real"),
+            (Estimate(traffic={"dram": "1"}), r"traffic\['dram'\] must be a real number"),
             (Estimate(energy_terms=[1.0]), r"energy_terms must be a mapping"),  # type: ignore[arg-type]  # wrong on purpose
             (KeyError("table"), r"cannot answer the smallest case, Gemm.* KeyError"),
         ],
@@ -538,4 +569,4 @@ class TestDelegation:
 
         subject = Subject.of(Delegating(inner.model))
 
-        assert subject.offers == inner.offers
+        assert subject.offers == inner.offers - {Offer.PEERS}

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from joulecheck.case import Case
-from joulecheck.coefficient import Coefficient
+from joulecheck.coefficient import Coefficient, Layer
 from joulecheck.errors import NotOffered, Unsupported
 from joulecheck.estimate import Estimate
 from joulecheck.machine import Machine, Memory
@@ -266,3 +266,184 @@ class TestEnergyAboveTraffic:
     def test_needs_a_priced_memory_with_homes(self) -> None:
         with pytest.raises(NotOffered, match="no memory with homes"):
             assert_holds("BND004", paid(12.0, machine=machine(l2=(None, ALL))))
+
+
+def spending(
+    joule: float, seconds: float | None = None, **declared: object
+) -> tuple[Tiny, Estimate]:
+    """A model with the same energy and latency for everything, and that answer."""
+    answer = Estimate(energy=joule, latency=seconds)
+    return Tiny(lambda _: answer, **declared), answer
+
+
+class TestPowerBelowTdp:
+    """BND009."""
+
+    COOLED = Machine(name="tiny", tdp=10.0)
+
+    @pytest.mark.parametrize(
+        ("joule", "expected"),
+        [(5.0, True), (20.0, True), (20.0 * (1 + 1e-8), False), (1e3, False)],
+    )
+    def test_bounds_energy_over_time(self, joule: float, *, expected: bool) -> None:
+        model, _ = spending(joule, 2.0, machine=self.COOLED)
+
+        assert (margin_of("BND009", model, MAC) >= 0) is expected
+
+    def test_says_nothing_of_a_case_that_is_refused(self) -> None:
+        def answer(case: Case) -> Estimate:
+            if case != MAC:
+                raise Unsupported
+            return Estimate(energy=1.0, latency=1.0)
+
+        assert holds("BND009", answer, Case(gemm(m=2)), machine=self.COOLED) is None
+
+    def test_needs_a_tdp(self) -> None:
+        with pytest.raises(NotOffered, match="states no tdp"):
+            assert_holds("BND009", spending(1.0, 1.0)[0])
+
+
+class TestPowerAboveStatic:
+    """BND010."""
+
+    LAYERS = {"alu": Layer.ALU, "leak": Layer.STATIC, "refresh": Layer.STATIC}  # noqa: RUF012 - never changed
+    LEAKY = {  # noqa: RUF012 - never changed
+        "core": Coefficient("core", 2.0, "W", {"leak"}),
+        "memory": Coefficient("memory", 1.0, "W", {"refresh"}),
+        "turbo": Coefficient("turbo", 100.0, "W", {"alu"}),
+        "op": Coefficient("op", 1.0, "J/op", {"alu"}),
+    }
+
+    def holds(self, answer: Estimate) -> bool | None:
+        declared = {"coefficients": self.LEAKY, "layers": self.LAYERS}
+        return holds("BND010", lambda _: answer, **declared)
+
+    @pytest.mark.parametrize(("joule", "expected"), [(6.0, True), (5.9, False)])
+    def test_charges_all_static_power_for_all_the_time(
+        self, joule: float, *, expected: bool
+    ) -> None:
+        assert self.holds(Estimate(energy=joule, latency=2.0)) is expected
+
+    @pytest.mark.parametrize(("static", "expected"), [(4.0, True), (3.9, False)])
+    def test_holds_the_terms_to_it_where_the_total_excludes_them(
+        self, static: float, *, expected: bool
+    ) -> None:
+        answer = Estimate(
+            energy=1.0,
+            latency=2.0,
+            energy_terms={"alu": 1.0, "leak": static, "refresh": 2.0},
+            scope=frozenset({"alu"}),
+        )
+
+        assert self.holds(answer) is expected
+
+    def test_needs_static_power(self) -> None:
+        model, _ = spending(
+            1.0, 1.0, layers=self.LAYERS, coefficients={"op": self.LEAKY["op"]}
+        )
+
+        with pytest.raises(NotOffered, match="no coefficient in W that moves"):
+            assert_holds("BND010", model)
+
+
+class TestPlausibleRanges:
+    """BND011."""
+
+    @pytest.mark.parametrize(
+        ("joule", "seconds", "expected"),
+        [
+            (1e-12, 1e-9, True),
+            (1e-9, 1e-6, True),
+            (2.1e-16, 1e-9, True),
+            (1.9e-16, 1e-9, False),  # of two operations
+            (1e-9 * 1e12, 1e-6, False),  # in picojoule
+            (1e-9, 1e-6 * 1e9, False),  # in nanosecond
+            (1e-12, 1.9e-19, False),
+            (0.0, 1e-6, False),
+        ],
+    )
+    def test_spans_decades_around_what_machines_do(
+        self, joule: float, seconds: float, *, expected: bool
+    ) -> None:
+        _, answer = spending(joule, seconds)
+
+        assert holds("BND011", lambda _: answer) is expected
+
+    @pytest.mark.parametrize(("joule", "expected"), [(1e6, True), (1.1e6, False)])
+    def test_bounds_energy_without_latency(self, joule: float, *, expected: bool) -> None:
+        """What a megawatt dissipates in the longest time that is plausible, about 1 s."""
+        assert holds("BND011", lambda _: Estimate(energy=joule)) is expected
+
+    def test_bounds_latency_without_energy(self) -> None:
+        assert holds("BND011", lambda _: Estimate(latency=1.0))
+        assert holds("BND011", lambda _: Estimate(latency=1.1)) is False
+
+    def test_needs_one_of_the_two(self) -> None:
+        with pytest.raises(NotOffered, match=r"return Estimate\(energy=...\) or"):
+            assert_holds("BND011", Tiny(lambda _: Estimate(utilisation=0.5)))
+
+
+class TestZeroWork:
+    """BND012."""
+
+    RELU = Case(Elementwise(Function.RELU, (1,)))
+
+    @pytest.mark.parametrize(
+        ("answer", "expected"),
+        [
+            (Estimate(energy=0.0, latency=0.0), True),
+            (Estimate(energy=1.0, latency=1.0), True),
+            (Estimate(energy=math.nan, latency=1.0), False),
+            (Estimate(energy=math.inf, latency=1.0), False),
+            (Estimate(energy=-1.0, latency=1.0), False),
+            (Estimate(energy=1.0, latency=1.0, energy_terms={"a": math.nan}), False),
+            (Estimate(latency=1.0), False),
+        ],
+    )
+    def test_needs_every_number(self, answer: Estimate, *, expected: bool) -> None:
+        def answering(case: Case) -> Estimate:
+            return Estimate(energy=1.0, latency=1.0) if case.macs else answer
+
+        assert holds("BND012", answering, self.RELU) is expected
+
+    def test_says_nothing_of_macs_or_of_a_refusal(self) -> None:
+        def refusing(case: Case) -> Estimate:
+            if not case.macs:
+                raise Unsupported
+            return Estimate(energy=1.0)
+
+        assert holds("BND012", lambda _: Estimate(energy=-1.0)) is None
+        assert holds("BND012", refusing, self.RELU) is None
+
+    def test_does_not_take_an_error_for_a_number(self) -> None:
+        def dividing(case: Case) -> Estimate:
+            return Estimate(energy=1e-12 * case.ops / case.macs)
+
+        with pytest.raises(Violated) as caught:
+            assert_holds("BND012", Tiny(dividing))
+
+        assert caught.value.case == Case(Elementwise(Function.RELU, (1, 1, 1, 1)))
+
+    @pytest.mark.parametrize(
+        ("totals", "expected"),
+        [((0, 0), False), ((0, 5), True), ((5, 0), False), ((5, 5), None)],
+    )
+    def test_of_totals_is_no_operation_or_no_byte(
+        self, totals: tuple[int, int], *, expected: bool | None
+    ) -> None:
+        ops, size = totals
+        model = {"operators": {"totals"}}
+
+        def intensity(case: Case) -> Estimate:
+            return Estimate(energy=1.0 + case.ops / case.bytes)
+
+        assert holds("BND012", intensity, Case(Totals(ops, size)), **model) is expected
+
+    def test_finds_what_divides_by_nothing(self) -> None:
+        def intensity(case: Case) -> Estimate:
+            return Estimate(energy=1.0 + case.ops / case.bytes)
+
+        with pytest.raises(Violated) as caught:
+            assert_holds("BND012", Tiny(intensity, operators={"totals"}))
+
+        assert caught.value.case == Case(Totals(ops=0, bytes=0))

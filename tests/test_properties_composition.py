@@ -6,10 +6,12 @@ import pytest
 
 from joulecheck.case import Case
 from joulecheck.coefficient import Layer
-from joulecheck.errors import Unsupported
+from joulecheck.composition import Composition, Each, Max, Sum
+from joulecheck.errors import NotOffered, Unsupported
 from joulecheck.estimate import Estimate
-from joulecheck.workload import Totals
-from tiny import MAC, gemm, holds, margin, margins
+from joulecheck.testing import assert_holds
+from joulecheck.workload import Gemm, Subgraph, Totals
+from tiny import MAC, Tiny, gemm, holds, margin, margins
 
 OTHER = Case(gemm(m=2))
 
@@ -148,3 +150,168 @@ class TestLatencyWithinTerms:
             return latencies(1.0, compute=1.0)
 
         assert holds("CMP003", answer, OTHER) is None
+
+
+CHAIN = Case(Subgraph.chain(Gemm(m=1, n=1, k=1), Gemm(m=1, n=1, k=1)))
+
+
+class TestLatencyCompositionAsDeclared:
+    """CMP006."""
+
+    SERIAL = Sum("launch", Max("compute", "dram"))
+    BY_OPERATOR = Sum("launch", Each(Max("compute", "dram")))
+
+    def holds(
+        self, total: float, case: Case = MAC, composition: Composition = SERIAL
+    ) -> bool | None:
+        answer = latencies(total, launch=1.0, compute=2.0, dram=3.0)
+        return holds("CMP006", lambda _: answer, case, latency_composition=composition)
+
+    @pytest.mark.parametrize(
+        ("total", "expected"),
+        [(4.0, True), (4.0 + 1e-8, False), (4.0 + 1e-10, True), (3.0, False), (6.0, False)],
+    )
+    def test_is_exact(self, total: float, *, expected: bool) -> None:
+        assert self.holds(total) is expected
+        assert self.holds(total, composition=self.BY_OPERATOR) is expected
+
+    @pytest.mark.parametrize(
+        ("total", "expected"), [(3.9, False), (4.0, True), (5.0, True)]
+    )
+    def test_bounds_a_graph_that_goes_operator_by_operator(
+        self, total: float, *, expected: bool
+    ) -> None:
+        assert self.holds(total, CHAIN, self.BY_OPERATOR) is expected
+
+    def test_is_exact_for_a_graph_that_does_not(self) -> None:
+        assert self.holds(4.0, CHAIN)
+        assert self.holds(5.0, CHAIN) is False
+
+    def test_needs_a_composition(self) -> None:
+        with pytest.raises(NotOffered, match="declare latency_composition"):
+            assert_holds("CMP006", Tiny(lambda _: latencies(1.0, compute=1.0)))
+
+
+class TestSubtotals:
+    """CMP007."""
+
+    def holds(
+        self, case: Case = MAC, /, declared: object = None, **subtotals: float
+    ) -> bool | None:
+        answer = Estimate(
+            energy_terms={"alu": 1.0, "l1": 2.0, "dram": 4.0}, subtotals=subtotals
+        )
+        parts = {"on_chip": ["alu", "l1"], "all": ["on_chip", "dram", "link"]}
+        return holds("CMP007", lambda _: answer, case, subtotals=declared or parts)
+
+    @pytest.mark.parametrize(
+        ("subtotals", "expected"),
+        [
+            ({"on_chip": 3.0}, True),
+            ({"on_chip": 3.0 + 1e-10}, True),
+            ({"on_chip": 3.0 + 1e-8}, False),
+            ({"on_chip": 3.0, "all": 7.0}, True),
+            ({"on_chip": 3.0, "all": 6.0}, False),
+            ({"on_chip": 2.0, "all": 6.0}, False),
+        ],
+    )
+    def test_sums_terms_and_other_sub_totals(
+        self, subtotals: dict[str, float], *, expected: bool
+    ) -> None:
+        """A term that a case does not have, such as the link, is 0."""
+        assert self.holds(**subtotals) is expected
+
+    def test_leaves_out_what_is_not_declared(self) -> None:
+        assert self.holds(on_chip=3.0, other=50.0)
+
+    def test_asks_only_about_those_that_a_case_has(self) -> None:
+        def answer(case: Case) -> Estimate:
+            given = {"all": 1.0} if case == MAC else {}
+            return Estimate(energy_terms={"alu": 1.0}, subtotals=given)
+
+        declared = {"subtotals": {"all": ["alu"]}}
+
+        assert holds("CMP007", answer, **declared)
+        assert holds("CMP007", answer, OTHER, **declared) is None
+
+    def test_needs_sub_totals(self) -> None:
+        with pytest.raises(NotOffered, match=r"Estimate\(subtotals="):
+            assert_holds("CMP007", Tiny(lambda _: energies(1.0, alu=1.0)))
+
+
+class TestLatencyPrefixesAgree:
+    """CMP008."""
+
+    LAYERS = {  # noqa: RUF012 - never changed
+        "compute": Layer.ALU,
+        "launch": Layer.REGISTER,
+        "l1": Layer.SCRATCHPAD,
+        "dram": Layer.DRAM,
+    }
+    COMPOSITION = Sum("launch", Each(Max("compute", "l1", "dram")))
+
+    def holds(
+        self, case: Case = MAC, /, *, declared: object = None, **through: float
+    ) -> bool | None:
+        answer = Estimate(
+            latency=5.0,
+            latency_terms={"compute": 2.0, "launch": 1.0, "l1": 3.0, "dram": 4.0},
+            latency_through={Layer[name]: value for name, value in through.items()},
+        )
+        return holds("CMP008", lambda _: answer, case, **(declared or {}))
+
+    def layered(self, composition: Composition | None = None) -> dict[str, object]:
+        return {"latency_layers": self.LAYERS, "latency_composition": composition}
+
+    @pytest.mark.parametrize(
+        ("through", "expected"),
+        [
+            ({"DRAM": 5.0}, True),
+            ({"ALU": 2.0, "DRAM": 5.0}, True),
+            ({"ALU": 2.0}, False),
+            ({"ALU": 99.0, "CLUSTER": 5.0}, True),
+            ({"DRAM": 5.0, "CLUSTER": 6.0}, False),
+        ],
+    )
+    def test_ends_with_the_latency(
+        self, through: dict[str, float], *, expected: bool
+    ) -> None:
+        assert self.holds(**through) is expected
+
+    @pytest.mark.parametrize(
+        ("scratchpad", "expected"),
+        [(2.9, False), (3.0, True), (4.0, True), (6.0, True), (6.1, False)],
+    )
+    def test_lies_between_the_longest_and_the_sum_of_the_layers(
+        self, scratchpad: float, *, expected: bool
+    ) -> None:
+        found = self.holds(declared=self.layered(), SCRATCHPAD=scratchpad, DRAM=5.0)
+
+        assert found is expected
+
+    @pytest.mark.parametrize(
+        ("scratchpad", "case", "expected"),
+        [
+            (4.0, MAC, True),
+            (4.0 + 1e-8, MAC, False),
+            (3.9, MAC, False),
+            (5.0, CHAIN, True),
+            (3.9, CHAIN, False),
+        ],
+    )
+    def test_is_the_composition_of_the_layers(
+        self, scratchpad: float, case: Case, *, expected: bool
+    ) -> None:
+        declared = self.layered(self.COMPOSITION)
+
+        found = self.holds(case, declared=declared, SCRATCHPAD=scratchpad, DRAM=5.0)
+
+        assert found is expected
+
+    def test_leaves_terms_alone_some_of_which_have_no_layer(self) -> None:
+        declared = {"latency_layers": {"compute": Layer.ALU}}
+
+        assert self.holds(declared=declared, ALU=99.0, DRAM=5.0)
+
+    def test_says_nothing_where_no_layer_is_predicted(self) -> None:
+        assert holds("CMP008", lambda _: Estimate(latency=1.0)) is None

@@ -7,6 +7,7 @@ import math
 import pytest
 
 from joulecheck.case import Case, WorkloadPair
+from joulecheck.coefficient import Layer
 from joulecheck.errors import NotOffered, Unsupported
 from joulecheck.estimate import Estimate
 from joulecheck.testing import Violated, assert_holds
@@ -185,3 +186,84 @@ class TestEnergyGrowsWithRepetition:
             assert_holds(
                 "MON004", Tiny(lambda _: Estimate(energy=1.0), operators={"totals"})
             )
+
+
+@pytest.mark.parametrize(
+    ("law", "field"), [("MON005", "through"), ("MON006", "latency_through")]
+)
+class TestLayersNeverLower:
+    """MON005 and MON006."""
+
+    @pytest.mark.parametrize(
+        ("prefixes", "expected"),
+        [
+            ({"ALU": 1.0, "REGISTER": 2.0, "DRAM": 3.0}, True),
+            ({"ALU": 1.0, "REGISTER": 1.0, "DRAM": 1.0}, True),
+            ({"ALU": 1.0, "REGISTER": 0.5, "DRAM": 3.0}, False),
+            ({"DRAM": 3.0, "REGISTER": 2.0, "ALU": 1.0}, True),
+            ({"ALU": 3.0, "CLUSTER": 2.0}, False),
+            ({"ALU": 1.0, "DRAM": 1.0 - 1e-10}, True),
+            ({"ALU": 1.0, "DRAM": 1.0 - 1e-8}, False),
+            ({"DRAM": 1.0}, None),
+        ],
+    )
+    def test_follows_the_order_of_the_layers(
+        self, law: str, field: str, prefixes: dict[str, float], *, expected: bool | None
+    ) -> None:
+        through = {Layer[name]: value for name, value in prefixes.items()}
+        answer = Estimate(**{field: through})
+
+        assert holds(law, lambda _: answer) is expected
+
+    def test_passes_over_a_layer_that_a_case_does_not_predict(
+        self, law: str, field: str
+    ) -> None:
+        def answer(case: Case) -> Estimate:
+            middle = {Layer.REGISTER: 9.0} if case != MAC else {}
+            return Estimate(**{field: {Layer.ALU: 3.0, **middle, Layer.DRAM: 2.0}})
+
+        found = margins(law, answer, [Case(gemm(m=2)), MAC])
+
+        assert [value < 0 for value in found] == [True, True]
+        assert found[1] == pytest.approx(-1 / 3)
+
+
+@pytest.mark.parametrize(("law", "grown"), [("MON007", "ops"), ("MON008", "bytes")])
+class TestMoreTotals:
+    """MON007 and MON008."""
+
+    def pair(self, grown: str) -> WorkloadPair:
+        smaller = {"ops": 5, "bytes": 5}
+        larger = {**smaller, grown: 6}
+        return WorkloadPair(Case(Totals(**smaller)), Case(Totals(**larger)), grown)
+
+    @pytest.mark.parametrize(
+        ("quantity", "step", "expected"),
+        [
+            ("energy", 1.0, True),
+            ("energy", 0.0, True),
+            ("energy", -1.0, False),
+            ("latency", 1.0, True),
+            ("latency", -1.0, False),
+        ],
+    )
+    def test_grows_in_energy_and_latency(
+        self, law: str, grown: str, quantity: str, step: float, *, expected: bool
+    ) -> None:
+        def answer(case: Case) -> Estimate:
+            return Estimate(**{quantity: 10 + step * getattr(case, grown)})
+
+        assert holds(law, answer, self.pair(grown), operators={"totals"}) is expected
+
+    def test_says_nothing_of_the_other_number(self, law: str, grown: str) -> None:
+        other = "bytes" if grown == "ops" else "ops"
+
+        def answer(case: Case) -> Estimate:
+            return Estimate(energy=10 - getattr(case, other))
+
+        assert holds(law, answer, self.pair(grown), operators={"totals"})
+
+    def test_is_for_models_of_totals(self, law: str, grown: str) -> None:
+        del grown
+        with pytest.raises(NotOffered, match="does not answer for totals"):
+            assert_holds(law, Tiny(lambda _: Estimate(energy=1.0)))

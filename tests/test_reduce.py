@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 
 from joulecheck.campaign.order import Plainness
-from joulecheck.campaign.reduce import LAZY_LIMIT, Reduced, reduce
+from joulecheck.campaign.reduce import (
+    CHUNK,
+    EXHAUSTIVE,
+    LAZY_LIMIT,
+    Reduced,
+    reduce,
+)
 from joulecheck.case import Case
 from joulecheck.counterexample import Minimality
 from joulecheck.space import Bounds
@@ -261,6 +267,31 @@ class TestUnproven:
 
         assert found == Reduced(tuple(row), Minimality.UNPROVEN, LAZY_LIMIT)
         assert calls == LAZY_LIMIT
+
+    @pytest.mark.parametrize("thinning", [64, 4096])
+    def test_a_law_that_costs_scalar_calls_gets_fewer(self, thinning: int) -> None:
+        row = sampled(GRAPHS, attention, seed=1)
+        sizes: list[int] = []
+
+        def fails(rows: Ints) -> Bools:
+            sizes.append(len(rows))
+            return np.zeros(len(rows), dtype=bool)
+
+        found = reduce(GRAPHS, row.tolist(), fails, vectorised=True, thinning=thinning)
+
+        assert found.minimality is Minimality.UNPROVEN
+        assert max(sizes) <= CHUNK // thinning
+        assert sum(sizes) < max(LAZY_LIMIT, EXHAUSTIVE // thinning) + CHUNK // thinning
+
+    def test_it_proves_what_it_can_ask_in_full(self) -> None:
+        row = GRAPHS.genes_of(Case(Gemm(m=2, n=1, k=1)))
+
+        def fails(rows: Ints) -> Bools:
+            return np.zeros(len(rows), dtype=bool)
+
+        found = reduce(GRAPHS, row, fails, vectorised=True, thinning=256)
+
+        assert found.minimality is Minimality.PROVEN
 
 
 class TestOrder:

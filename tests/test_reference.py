@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Final
 
 import attrs
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Layer
-from joulecheck.errors import InvalidMachine, UnknownName, Unsupported
+from joulecheck.errors import InvalidMachine, InvalidScale, UnknownName, Unsupported
 from joulecheck.estimate import Answers, total
 from joulecheck.model import Subject
 from joulecheck.reference import (
@@ -25,7 +25,7 @@ from joulecheck.reference import (
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.reference.machine_file import MachineFile, load_machine
 from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
-from joulecheck.workload import Gemm, Precision, Subgraph, Totals
+from joulecheck.workload import Elementwise, Function, Gemm, Precision, Subgraph, Totals
 from joulecheck.workload.columns import PRECISIONS, Floats, operator_columns
 from joulecheck_strategies import uniform_scales, workloads
 
@@ -223,6 +223,13 @@ class TestScaling:
         with pytest.raises(UnknownName, match="'static_powr': did you mean static_power"):
             reference.model.estimate(case, {"static_powr": 2.0})
 
+    @pytest.mark.parametrize("factor", [-1.0, float("nan"), float("inf")])
+    def test_what_is_no_factor_is_refused(self, reference: Subject, factor: float) -> None:
+        case = Case(Gemm(m=1, n=1, k=1), reference.precisions[0])
+
+        with pytest.raises(InvalidScale, match="'static_power' must be a finite number"):
+            reference.model.estimate(case, {"static_power": factor})
+
 
 class TestBothPaths:
     """The scalar path is the batch of one."""
@@ -231,7 +238,14 @@ class TestBothPaths:
         cases = sampled(reference, 100)
         together, apart = reference.ask(cases), reference.one_by_one.ask(cases)
         fields = ("energy", "latency", "utilisation")
-        terms = ("energy_terms", "latency_terms", "through")
+        terms = (
+            "energy_terms",
+            "latency_terms",
+            "through",
+            "latency_through",
+            "subtotals",
+            "traffic",
+        )
 
         assert apart.errors == {}
         for field in fields:
@@ -528,6 +542,9 @@ class TestLevels:
         assert largest(before["dram"] / after["dram"]) <= 1 + 1e-12
 
 
+ARRAYS: Final = [n for n, m in POINT.items() if m.data.architecture == "SYSTOLIC_ARRAY"]
+
+
 class TestTiles:
     """How GEMMs map to weight tiles."""
 
@@ -569,6 +586,34 @@ class TestTiles:
         found = self.TILES.lay_out(operator_columns(workloads)).row_blocks
 
         assert found.tolist() == [1, 1, 2]
+
+    @pytest.mark.parametrize("name", ARRAYS)
+    @pytest.mark.parametrize("times", [2, 3, 16])
+    @pytest.mark.parametrize("field", ["m", "n"])
+    def test_more_of_the_same_costs_at_most_as_often(
+        self, name: str, times: int, field: str
+    ) -> None:
+        """Where neither operand fits its memory, above all."""
+        model = POINT[name]
+        precision = min(model.precisions, key=lambda p: p.bits)
+        for m, n, k in product((1, 300, 4096, 20_000), repeat=3):
+            once = Gemm(m=m, n=n, k=k)
+            more = attrs.evolve(once, **{field: times * getattr(once, field)})
+            one, all_of_it = (model.estimate(Case(w, precision)) for w in (once, more))
+
+            assert all_of_it.energy <= times * one.energy * (1 + 1e-12)
+            assert all_of_it.latency <= times * one.latency * (1 + 1e-12)
+
+    def test_inputs_stay_by_blocks_where_neither_operand_fits(self) -> None:
+        """Of four blocks of 8192 rows, each lets the weights pass, less what is staged."""
+        model = POINT["Google-TPU-v3"]
+        case = Case(Gemm(m=32_768, n=16_384, k=1024), Precision.BF16)
+        weights, kept = 2 * 16_384 * 1024, 16 << 20
+        inputs, outputs = 2 * 32_768 * 1024, 2 * 32_768 * 16_384
+        crossing = inputs + outputs + weights + 3 * (weights - kept)
+        found = model.estimate(case).energy_terms["dram"]
+
+        assert found == pytest.approx(crossing * model.coefficients["dram_energy"].value)
 
     def test_operands_have_the_homes_of_the_file(self) -> None:
         model = load_model("Google-TPU-v1")
@@ -652,17 +697,37 @@ class TestWarps:
         shared = 4 * (128 * 64 * 4 + 64 * 256 * 2 + 128 * 256)
 
         assert terms["control"] == pytest.approx(groups * steps * price)
+        assert terms["clock"] == pytest.approx(
+            128 * 256 * 64 / 64 * model.coefficients["clock_energy"].value
+        )
         assert terms["shared"] == pytest.approx(
             shared * model.coefficients["shared_energy"].value
         )
+
+    def test_an_sm_is_awake_no_longer_than_the_work_takes(self) -> None:
+        model = POINT["A100-SXM4-80GB"]
+        price = model.coefficients["clock_energy"].value
+        for workload in (
+            Gemm(m=1, n=1, k=1),
+            Elementwise(Function.RELU, (33,)),
+            Gemm(m=5, n=7, k=9),
+        ):
+            found = model.estimate(Case(workload, Precision.FP16))
+            cycles = found.energy_terms["clock"] / price
+            assert 0 < cycles <= found.latency * model.data.clock * model.data.units
+
+    def test_a_machine_without_a_price_of_cycles_has_no_such_term(self) -> None:
+        model = POINT["ARM-Mali-G78-MP20"]
+        found = model.estimate(Case(Gemm(m=64, n=64, k=64), Precision.FP16))
+
+        assert "clock" not in model.layers
+        assert found.energy_terms.keys() == model.layers.keys()
 
 
 def gemm_traffic(
     capacity: float, m: Floats, n: Floats, k: Floats, widths: Widths
 ) -> Floats:
-    operands = Operands(
-        m * k * widths.element, k * n * widths.element, m * n * widths.element
-    )
+    operands = Operands(m * k * widths.a, k * n * widths.element, m * n * widths.element)
     return smooth_traffic(capacity, m, n, k, operands, widths)
 
 
@@ -774,6 +839,24 @@ class TestSmoothTraffic:
 
         assert 1 - 1e-12 <= ratio.min() <= largest(ratio) <= factor
         assert np.median(ratio) <= 1.1
+
+    @each_width
+    @pytest.mark.parametrize("overlap", [1.0, 1 / 9, 4.0])
+    def test_the_whole_brings_no_more_than_its_parts(
+        self, widths: Widths, overlap: float
+    ) -> None:
+        """Windows that overlap make inputs cheap, so that they should pass more often."""
+        shared = widths._replace(overlap=overlap)
+        m, n, k = random_gemms(20_000, high=10**6)
+        for share in (0.5, 0.3, 0.01):
+            whole = gemm_traffic(49_152, m, n, k, shared)
+            by_rows = gemm_traffic(49_152, m * share, n, k, shared)
+            by_rows += gemm_traffic(49_152, m * (1 - share), n, k, shared)
+            by_columns = gemm_traffic(49_152, m, n * share, k, shared)
+            by_columns += gemm_traffic(49_152, m, n * (1 - share), k, shared)
+
+            assert largest(whole / by_rows) <= 1 + 1e-12
+            assert largest(whole / by_columns) <= 1 + 1e-12
 
     def test_partial_sums_go_out_and_come_back(self) -> None:
         m, n, k = (np.array([x]) for x in (8192.0, 16.0, 4096.0))

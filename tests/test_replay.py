@@ -8,10 +8,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 
 from corpus_examples import DAY, TODAY, accepted, counterexample, finding
+from derivable import Changed, Chip, on
 from joulecheck.case import Case, PrecisionPair
 from joulecheck.corpus import (
     Acceptance,
@@ -263,6 +265,37 @@ class TestCannotRun:
         result = replayed(of(model="surprise:Npu", law="surprise:Law"), 1.0)
 
         assert Outcome.CANNOT_RUN is result.outcome
+
+
+class TestDerived:
+    """A case on a machine derived from the model's own."""
+
+    def replayed(self, model: object, **factors: float) -> Replayed:
+        found = counterexample(law="SEN007", case=on(**factors))
+        stored = attrs.evolve(finding(), counterexample=found)
+        (result,) = replay([stored], lambda _: Subject.of(model))
+        return result
+
+    def test_is_derived_again(self) -> None:
+        assert self.replayed(Chip, clock=2.0).outcome is Outcome.FIXED
+
+    def test_says_that_a_knob_is_gone(self) -> None:
+        result = self.replayed(Chip, turbo=2.0)
+
+        assert result.outcome is Outcome.CANNOT_RUN
+        assert "chip has no knob 'turbo'" in result.reason
+
+    def test_says_that_there_is_no_such_machine(self) -> None:
+        result = self.replayed(Changed(mangle=lambda _: {"units": 1e9}), clock=2.0)
+
+        assert result.outcome is Outcome.CANNOT_RUN
+        assert "does not support the derived machine any more" in result.reason
+
+    def test_says_that_knobs_are_gone(self) -> None:
+        result = self.replayed(Toy(1.0), clock=2.0)
+
+        assert result.outcome is Outcome.CANNOT_RUN
+        assert "KNOBS (declare knobs" in result.reason
 
 
 class TestJudgement:

@@ -10,13 +10,25 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 
-from joulecheck.case import Case, Cases
+from joulecheck.case import (
+    Case,
+    Cases,
+    CaseSequence,
+    CoefficientCase,
+    Derivation,
+    Part,
+    PartedCase,
+    WorkloadPair,
+)
 from joulecheck.errors import NotOffered, OutsideSpace
 from joulecheck.estimate import Estimate
-from joulecheck.model import Subject
+from joulecheck.knob import KnobKind
+from joulecheck.model import DIMENSIONS, Subject
 from joulecheck.reference import load_model
+from joulecheck.reference.ranking import WORKLOADS as RANKED_WORKLOADS
 from joulecheck.space import Bounds, Gene
 from joulecheck.workload import (
+    Conv2d,
     Elementwise,
     Function,
     Gemm,
@@ -27,24 +39,67 @@ from joulecheck.workload import (
     nodes_of,
 )
 from joulecheck.workload.columns import Ints, OperatorColumns
+from joulecheck_properties.ranking.classes_rank_in_one_technology import DENSE
 from joulecheck_strategies import (
+    BatchAsRows,
+    BatchSplitSpace,
+    DepthwiseAsGroups,
+    DerivationSpace,
+    GroupsAloneSpace,
     GrowthSpace,
+    ListedSpace,
+    OperatorsAloneSpace,
+    PeerSpace,
     PerturbationSpace,
+    PointwiseAsGemm,
     PrecisionPairSpace,
+    RegularSpace,
+    ReorderedSpace,
     RepetitionSpace,
+    RespelledSpace,
+    SequenceSpace,
+    SideBySideSpace,
+    Sizes,
+    SplitSpace,
+    TotalsGrowthSpace,
     TotalsSpace,
+    TransposedGemm,
+    TransposedImage,
     UniformScaleSpace,
+    Way,
     WorkloadSpace,
+    batch_splits,
+    coefficients,
+    derivations,
+    dimension_splits,
+    foreign_precisions,
+    groups_alone,
     growths,
+    huge_workloads,
+    invalid_questions,
+    nearby_machines,
+    operators_alone,
+    peer_cases,
     perturbations,
     precision_pairs,
+    regular_peer_cases,
+    reorderings,
     repetitions,
+    respellings,
+    sequences,
+    side_by_side,
+    single_operators,
+    totals_growths,
     uniform_scales,
+    work_without_macs,
     workloads,
 )
+from joulecheck_strategies.derivations import allowed
 from joulecheck_strategies.networks import real_workloads
 from joulecheck_strategies.reading import ReadSpace
+from joulecheck_strategies.splitting import additions
 from joulecheck_strategies.tables import UNIFORM_SHARE, draw, value_table
+from tiny import Tiny
 
 Row = tuple[int, ...]
 Space = ReadSpace[Any]
@@ -68,6 +123,20 @@ ONE: Final = WorkloadSpace(kinds=("gemm",), max_nodes=1, bounds=NOTHING)
 PAIRS: Final = (
     (Precision.INT8, Precision.INT16),
     (Precision.FP16, Precision.FP32),
+)
+
+PEERS: Final = (("a", Precision.INT8), ("a", Precision.FP16), ("b", Precision.INT8))
+SMALL: Final = Sizes(
+    m=(1, 2),
+    n=(1, 2),
+    k=(1, 2),
+    images=(1, 2),
+    channels=(1, 2),
+    image=(1, 2),
+    filters=(1, 2),
+    taps=(0, 1),
+    length=(1, 2),
+    width=(1, 2),
 )
 
 TINY: Final[dict[str, Space]] = {
@@ -94,8 +163,92 @@ TINY: Final[dict[str, Space]] = {
     ),
     "perturbations": PerturbationSpace(ONE, ("a", "b")),
     "uniform scales": UniformScaleSpace(ONE, ("a", "b")),
+    "two perturbed": PerturbationSpace(ONE, ("a", "b", "c"), least=2, most=2),
     "precision pairs": PrecisionPairSpace(ONE, PAIRS),
+    "derivations": DerivationSpace(
+        ONE, tuple(Derivation({"a": factor}) for factor in (2.0, 0.5, 3.0))
+    ),
     "totals": TotalsSpace(precisions=PAIRS[1], max_total=5),
+    "idle totals": TotalsSpace(max_total=2, min_total=0),
+    "totals, more of them": TotalsGrowthSpace(TotalsSpace(max_total=3), "bytes"),
+    "sequences": SequenceSpace(attrs.evolve(ONE, precisions=PAIRS[0]), longest=2),
+    "coefficients": ListedSpace(tuple(CoefficientCase(name, 9) for name in "abc")),
+    "peers": PeerSpace(ONE, PEERS),
+    "regular": RegularSpace(precisions=PAIRS[0], sizes=SMALL),
+    "regular convolutions": RegularSpace(("convolution",), sizes=SMALL),
+    "respellings": RespelledSpace(
+        WorkloadSpace(
+            kinds=("conv2d", "gemm"),
+            precisions=PAIRS[0],
+            max_nodes=1,
+            bounds=attrs.evolve(NOTHING, batch=3, gemm=4, channels=2, image=2),
+        ),
+        (PointwiseAsGemm(), BatchAsRows()),
+    ),
+    "depthwise": RespelledSpace(
+        WorkloadSpace(
+            kinds=("conv2d",),
+            max_nodes=1,
+            bounds=attrs.evolve(NOTHING, channels=6, image=3, filter=2, groups=3),
+        ),
+        (DepthwiseAsGroups(),),
+    ),
+    "transpositions": RespelledSpace(
+        WorkloadSpace(
+            kinds=("gemm", "conv2d"),
+            max_nodes=1,
+            bounds=attrs.evolve(NOTHING, gemm=2, channels=2, image=2, filter=2, padding=1),
+        ),
+        (TransposedGemm(), TransposedImage()),
+    ),
+    "reorderings": ReorderedSpace(
+        WorkloadSpace(kinds=("gemm", "elementwise"), max_nodes=2, bounds=NOTHING)
+    ),
+    **{
+        f"splits {way.value}": SplitSpace(
+            WorkloadSpace(
+                kinds=("gemm", "elementwise"),
+                max_nodes=1,
+                bounds=attrs.evolve(NOTHING, batch=2, gemm=3, channels=2),
+            ),
+            way,
+            frozenset({"batch", "m", "k"}),
+            quantum=2,
+            largest_cut=3,
+        )
+        for way in Way
+    },
+    "splits of filters": SplitSpace(
+        WorkloadSpace(
+            kinds=("conv2d",),
+            max_nodes=1,
+            bounds=attrs.evolve(NOTHING, batch=2, channels=3, groups=2),
+        ),
+        Way.IN_TWO,
+        frozenset({"batch", "n"}),
+        largest_cut=3,
+    ),
+    "batch splits": BatchSplitSpace(
+        WorkloadSpace(kinds=("gemm",), max_nodes=2, bounds=attrs.evolve(NOTHING, batch=2))
+    ),
+    "operators alone": OperatorsAloneSpace(
+        WorkloadSpace(kinds=("gemm",), max_nodes=2, bounds=attrs.evolve(NOTHING, batch=2))
+    ),
+    "side by side": SideBySideSpace(
+        WorkloadSpace(
+            kinds=("gemm",),
+            precisions=PAIRS[0],
+            max_nodes=1,
+            bounds=attrs.evolve(NOTHING, gemm=2),
+        )
+    ),
+    "groups alone": GroupsAloneSpace(
+        WorkloadSpace(
+            kinds=("conv2d",),
+            max_nodes=1,
+            bounds=attrs.evolve(NOTHING, channels=4, image=2, groups=2),
+        )
+    ),
 }
 
 each_tiny = pytest.mark.parametrize("space", TINY.values(), ids=TINY)
@@ -107,14 +260,43 @@ REAL: Final[dict[str, Space]] = {
     "repetitions": repetitions(MODEL),
     "perturbations": perturbations(MODEL),
     "uniform scales": uniform_scales(MODEL),
+    "pairs of coefficients": perturbations(MODEL, least=2, most=2),
     "precision pairs": precision_pairs(MODEL),
+    "derivations": derivations(MODEL),
+    "sequences": sequences(MODEL, shortest=2),
+    "coefficients": coefficients(MODEL, witnesses=9),
+    "invalid questions": invalid_questions(MODEL),
+    "huge": huge_workloads(MODEL),
     "totals": TotalsSpace(MODEL.precisions, constants=MODEL.machine.constants),
+    "respellings": respellings(
+        MODEL, PointwiseAsGemm(), DepthwiseAsGroups(), BatchAsRows()
+    ),
+    "transpositions": respellings(MODEL, TransposedGemm(), TransposedImage()),
+    "reorderings": reorderings(MODEL),
+    **{f"splits {way.value}": dimension_splits(MODEL, way, DIMENSIONS) for way in Way},
+    "batch splits": batch_splits(MODEL),
+    "operators alone": operators_alone(MODEL),
+    "side by side": side_by_side(MODEL),
+    "groups alone": groups_alone(MODEL),
+    "totals, more of them": TotalsGrowthSpace(TotalsSpace(MODEL.precisions), "ops"),
+    "single operators": single_operators(MODEL),
+    "without MACs": work_without_macs(MODEL),
+    "foreign precisions": foreign_precisions(MODEL),
     "every precision": WorkloadSpace(precisions=tuple(Precision)),
     "gemms only": WorkloadSpace(kinds=("gemm",), max_nodes=3),
     "elementwise, then conv": WorkloadSpace(kinds=("elementwise", "conv2d")),
+    "peers": peer_cases(MODEL, PEERS),
+    "regular": RegularSpace(precisions=MODEL.precisions, quanta=MODEL.machine.quanta),
+    "regular peers": regular_peer_cases(MODEL, PEERS),
 }
 
+PARTED: Final = ("splits", "batch splits", "operators", "side by side", "groups")
+"""What the names of spaces of wholes and parts start with."""
+
 each_real = pytest.mark.parametrize("space", REAL.values(), ids=REAL)
+each_plain = pytest.mark.parametrize(
+    "name", ["workloads", "every precision", "gemms only", "regular"]
+)
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -199,7 +381,9 @@ class TestOneSetOfCases:
 
         assert found == expected
 
-    @pytest.mark.parametrize("name", ["edges", "growths", "precision pairs", "totals"])
+    @pytest.mark.parametrize(
+        "name", ["edges", "growths", "precision pairs", "totals", "peers"]
+    )
     def test_hypothesis_draws_all_of_them_until_it_is_exhausted(self, name: str) -> None:
         space, found = TINY[name], set[Row]()
 
@@ -304,7 +488,10 @@ class TestArrays:
         assert len(batch) == 64
         assert [batch[i] for i in range(64)] == [space.build(row) for row in rows]
 
-    @pytest.mark.parametrize("name", ["workloads", "every precision", "gemms only"])
+    @pytest.mark.parametrize(
+        "name",
+        ["workloads", "every precision", "gemms only", "totals", "without MACs", "regular"],
+    )
     def test_columns_of_small_rows_are_exact(self, name: str) -> None:
         space = REAL[name]
         rows = small_rows(space, 512)
@@ -313,8 +500,11 @@ class TestArrays:
 
         assert isinstance(batch, Cases)
         assert same_columns(batch.operators, built.operators, rtol=0)
+        np.testing.assert_array_equal(batch.bytes, built.bytes)
 
-    @pytest.mark.parametrize("name", ["workloads", "every precision", "gemms only"])
+    @pytest.mark.parametrize(
+        "name", ["workloads", "every precision", "gemms only", "huge", "regular"]
+    )
     @pytest.mark.parametrize("canonical", [False, True])
     def test_columns_of_any_rows_are_right_to_the_last_bits(
         self,
@@ -340,6 +530,54 @@ class TestArrays:
         assert same_columns(batch.smaller.operators, smaller.operators, rtol=0)
         assert same_columns(batch.larger.operators, larger.operators, rtol=0)
 
+    @pytest.mark.parametrize("name", ["respellings", "transpositions", "reorderings"])
+    def test_both_spellings_have_their_columns(self, name: str) -> None:
+        space = REAL[name]
+        rows = space.canonical(small_rows(space, 512))
+        batch, built = space.batch(rows), [space.build(row) for row in rows]
+        one = Cases.of([pair.one for pair in built])
+        other = Cases.of([pair.other for pair in built])
+
+        assert same_columns(batch.one.operators, one.operators, rtol=0)
+        assert same_columns(batch.other.operators, other.operators, rtol=0)
+        assert list(batch.other) == list(other)
+
+    @pytest.mark.parametrize("name", ["respellings", "transpositions"])
+    def test_spellings_differ_where_their_cases_do(self, name: str) -> None:
+        space = REAL[name]
+        rows = space.canonical(small_rows(space, 512))
+        built = [space.build(row) for row in rows]
+        found = space.batch(rows).differ.tolist()
+
+        assert found == [pair.one != pair.other for pair in built]
+        assert {True, False} <= set(found)
+
+    @pytest.mark.parametrize("name", [n for n in REAL if n.startswith(PARTED)])
+    @pytest.mark.parametrize("of", [small_rows, raw_rows])
+    def test_parts_have_their_columns_and_owners(
+        self, name: str, of: Callable[[Space, int], Ints]
+    ) -> None:
+        space = REAL[name]
+        rows = space.canonical(of(space, 256))
+        batch, built = space.batch(rows), [space.build(row) for row in rows]
+        owned = [np.flatnonzero(batch.owner == row) for row in range(len(rows))]
+        exact = of is small_rows
+        found = [
+            [Part(batch.parts[int(i)], int(batch.times[i])) for i in owned[row]]
+            for row in range(len(rows))
+        ]
+        whole = Cases.of([case.whole for case in built])
+        parts = Cases.of(list(batch.parts))
+
+        assert found == [list(case.parts) for case in built]
+        assert same_columns(
+            batch.whole.operators, whole.operators, rtol=0 if exact else 4 * 2**-52
+        )
+        assert same_columns(
+            batch.parts.operators, parts.operators, rtol=0 if exact else 4 * 2**-52
+        )
+        assert batch.parts.precision.tolist() == parts.precision.tolist()
+
     def test_perturbations_have_the_factors_of_their_cases(self) -> None:
         space = perturbations(MODEL)
         rows = space.sample(rng(), 512)
@@ -354,11 +592,16 @@ class TestArrays:
     @each_real
     def test_nodes_are_counted(self, space: Space) -> None:
         rows = space.sample(rng(), 256)
-        cases = [space.build(row).questions[0].case for row in rows]
+        cases = [space.build(row) for row in rows]
 
-        assert space.nodes(rows).tolist() == [
-            max(1, len(nodes_of(case.workload))) for case in cases
-        ]
+        assert space.nodes(rows).tolist() == [nodes_in(case) for case in cases]
+
+
+def nodes_in(case: Any) -> int:  # noqa: ANN401 - any kind of case
+    """The operators of a sequence, or of the first question of another case."""
+    asked = [question.case for question in case.questions]
+    counted = asked if isinstance(case, CaseSequence) else asked[:1]
+    return max(1, sum(max(1, len(nodes_of(one.workload))) for one in counted))
 
 
 def same_columns(found: OperatorColumns, expected: OperatorColumns, rtol: float) -> bool:
@@ -624,11 +867,128 @@ class TestGrowth:
                 )
 
 
+class TestDerivations:
+    """Machines near that of a model."""
+
+    def test_are_each_knob_alone_and_then_all_of_a_kind(self) -> None:
+        kinds = (KnobKind.RATE, KnobKind.DELAY)
+        found = nearby_machines(MODEL, kinds=kinds, factors=(2.0, 0.5))
+        turned = [set(derivation.factors) for derivation in found]
+
+        assert turned == [
+            *([{"clock"}, {"dram.bandwidth"}, {"host.bandwidth"}, {"launch"}] * 2),
+            *([{"clock", "dram.bandwidth", "host.bandwidth"}] * 2),
+        ]
+        assert found[3] == Derivation({"launch": 0.5})
+
+    def test_stay_within_the_ranges_of_the_knobs(self, reference: Subject) -> None:
+        space = derivations(reference)
+
+        assert all(allowed(reference, derivation) for derivation in space.derivations)
+        assert Derivation({"units": 2.0}) in space.derivations
+        assert Derivation({"units": 1 / 16}) not in space.derivations
+
+    def test_are_few_and_distinct(self, reference: Subject) -> None:
+        found = derivations(reference).derivations
+
+        assert len({frozenset(d.factors.items()) for d in found}) == len(found) < 40
+
+
+class TestParts:
+    """Wholes and the parts that do their work."""
+
+    @staticmethod
+    def built(space: Space, size: int = 512) -> list[PartedCase]:
+        return [space.build(row) for row in space.sample(rng(), size)]
+
+    @pytest.mark.parametrize("way", [Way.IN_TWO, Way.REPEATED])
+    def test_cuts_do_all_of_the_macs(self, way: Way) -> None:
+        for case in self.built(dimension_splits(MODEL, way, DIMENSIONS)):
+            macs = sum(part.times * part.case.macs for part in case.parts)
+            more = way is Way.REPEATED and macs > case.whole.macs
+
+            assert more or macs == case.whole.macs
+
+    def test_a_step_is_one_less_and_a_quantum(self) -> None:
+        space = dimension_splits(MODEL, Way.STEP, {"m"})
+        sizes = {
+            tuple(part.case.workload.m for part in case.parts)
+            for case in self.built(space, 4096)
+            if case.how and isinstance(case.whole.workload, Gemm)
+        }
+
+        assert all(q == min(p, max(MODEL.machine.quanta)) for p, q in sizes)
+
+    def test_parts_of_k_are_added_up(self) -> None:
+        space = dimension_splits(MODEL, Way.REPEATED, {"k"})
+        whole = Case(Gemm(m=3, n=5, k=10, batch=2), Precision.INT8)
+        part = Case(Gemm(m=3, n=5, k=4, batch=2), Precision.INT8)
+        addition = Case(Elementwise(Function.ADD, (2, 5, 3, 1)), Precision.INT8)
+        parts = (Part(part, 3), Part(addition, 2 * 3))
+
+        case = PartedCase(whole, parts, "k")
+
+        assert space.build(space.genes_of(case)) == case
+
+    def test_adding_moves_what_a_partial_sum_does(self) -> None:
+        for precision in Precision:
+            width, times = precision.bits / 8, additions(precision)
+            partial = 2 * max(4, width) - width
+
+            assert 3 * width * (times - 1) < partial <= 3 * width * times
+
+    def test_filters_of_groups_are_not_cut(self) -> None:
+        space = dimension_splits(MODEL, Way.IN_TWO, {"n"})
+        groups = {
+            case.whole.workload.groups
+            for case in self.built(space, 4096)
+            if case.how == "filters"
+        }
+
+        assert groups == {1}
+
+    def test_operators_alone_share_the_work(self) -> None:
+        for case in self.built(operators_alone(MODEL)):
+            assert sum(p.times * p.case.ops for p in case.parts) == case.whole.ops
+            assert all(p.case.traffic.internal == 0 for p in case.parts)
+
+    def test_an_intermediate_b_is_one_for_each_of_the_batch(self) -> None:
+        scores = Gemm(m=4, n=4, k=8, batch=3)
+        queries, keys = (Gemm(m=4, n=8, k=k, batch=3) for k in (16, 2))
+        heads = Subgraph([Node(queries), Node(keys), Node(scores, (1, 0))])
+        space = operators_alone(MODEL)
+        case = space.build(space.workloads.genes_of(Case(heads, Precision.INT8)))
+
+        assert case.parts == (
+            Part(Case(queries, Precision.INT8)),
+            Part(Case(keys, Precision.INT8)),
+            Part(Case(Gemm(m=4, n=4, k=8), Precision.INT8), 3),
+        )
+
+    def test_graphs_side_by_side_share_no_edge(self) -> None:
+        for case in self.built(side_by_side(MODEL)):
+            first, second = (part.case for part in case.parts)
+
+            assert case.whole.ops == first.ops + second.ops
+            assert case.whole.bytes == first.bytes + second.bytes
+
+    def test_groups_do_all_of_the_macs(self) -> None:
+        for case in self.built(groups_alone(MODEL)):
+            (part,) = case.parts
+
+            assert part.times * part.case.macs == case.whole.macs
+            assert part.times * part.case.bytes == case.whole.bytes
+
+    def test_a_batch_is_split_in_all_inputs(self) -> None:
+        for case in self.built(batch_splits(MODEL)):
+            assert sum(part.case.ops for part in case.parts) == case.whole.ops
+
+
 class TestSmallerGraphs:
     """Moves of the reducer that leave nodes out."""
 
     @pytest.mark.parametrize(
-        "name", ["workloads", "growths", "perturbations", "gemms only"]
+        "name", ["workloads", "growths", "perturbations", "derivations", "gemms only"]
     )
     def test_are_canonical_and_have_fewer_nodes(self, name: str) -> None:
         space = REAL[name]
@@ -700,6 +1060,10 @@ class TestForModel:
         with pytest.raises(NotOffered, match="declares no coefficient"):
             space(Subject.of(self.Gemms))
 
+    def test_no_knobs_offer_no_derived_machine(self) -> None:
+        with pytest.raises(NotOffered, match="declares no knobs"):
+            derivations(Subject.of(self.Gemms))
+
     def test_one_precision_offers_no_pairs(self) -> None:
         with pytest.raises(NotOffered, match="no two of its precisions, INT8"):
             precision_pairs(Subject.of(self.Gemms))
@@ -713,3 +1077,85 @@ class TestForModel:
         assert (
             max(case.workload.m for case in cases if isinstance(case.workload, Gemm)) <= 64
         )
+
+    def test_single_operators_are_of_the_kinds_that_are_asked_for(self) -> None:
+        space = single_operators(MODEL, kinds=("gemm", "conv2d"))
+        cases = [space.build(row) for row in space.sample(rng(), 256)]
+
+        assert {type(case.workload) for case in cases} == {Gemm, Conv2d}
+
+    def test_single_operators_of_totals_are_totals(self) -> None:
+        model = Subject.of(self.Totals)
+
+        assert isinstance(single_operators(model), TotalsSpace)
+        with pytest.raises(NotOffered, match="answers for totals only"):
+            single_operators(model, kinds=("gemm",))
+
+    def test_work_without_macs_is_elementwise_or_may_be_nothing(self) -> None:
+        space = work_without_macs(MODEL)
+        cases = [space.build(row) for row in space.sample(rng(), 256)]
+        totals = work_without_macs(Subject.of(self.Totals))
+
+        assert not any(case.macs for case in cases)
+        assert any(isinstance(case.workload, Subgraph) for case in cases)
+        assert totals.build([0, 0, 0]) == Case(Totals(ops=0, bytes=0))
+        with pytest.raises(NotOffered, match="answers for gemm only"):
+            work_without_macs(Subject.of(self.Gemms))
+
+    def test_foreign_precisions_are_those_that_a_model_lacks(self) -> None:
+        space = foreign_precisions(Subject.of(self.Gemms))
+
+        assert set(space.precisions) == set(Precision) - {Precision.INT8}
+
+    def test_a_model_of_every_precision_has_no_foreign_one(self) -> None:
+        class Universal(self.Gemms):
+            precisions = tuple(Precision)
+
+        with pytest.raises(NotOffered, match="supports every precision"):
+            foreign_precisions(Subject.of(Universal))
+
+    def test_growths_of_totals_need_totals(self) -> None:
+        space = totals_growths(Subject.of(self.Totals), "bytes")
+
+        assert space.build([2, 3, 0, 4]) == WorkloadPair(
+            Case(Totals(ops=2, bytes=3)), Case(Totals(ops=2, bytes=7)), "bytes"
+        )
+        with pytest.raises(NotOffered, match="does not answer for totals"):
+            totals_growths(Subject.of(self.Gemms), "bytes")
+
+
+class TestRegular:
+    """Large regular workloads."""
+
+    def test_the_forms_are_those_of_the_ranking(self) -> None:
+        space = RegularSpace(precisions=(Precision.INT8,), sizes=DENSE)
+        written = {named.kind: space.genes_of(named.case) for named in RANKED_WORKLOADS}
+
+        assert set(written) == {"GEMM", "convolution", "attention"}
+
+    def test_a_form_that_a_model_cannot_answer_is_left_out(self) -> None:
+        model = Subject.of(
+            Tiny(lambda _: Estimate(energy=1.0), operators={"gemm", "elementwise"})
+        )
+        space = regular_peer_cases(model, (("peer", Precision.FP32),))
+
+        assert space.workloads.forms == ("gemm",)
+
+    def test_a_model_of_elementwise_functions_has_none(self) -> None:
+        model = Subject.of(Tiny(lambda _: Estimate(energy=1.0), operators={"elementwise"}))
+
+        with pytest.raises(NotOffered, match="it answers for elementwise only"):
+            regular_peer_cases(model, (("peer", Precision.FP32),))
+
+    def test_each_pair_of_peer_and_precision_comes_up_as_often(self) -> None:
+        space = REAL["regular peers"]
+        pairs = space.sample(rng(), 1 << 14)[:, -1]
+
+        shares = np.bincount(pairs) / len(pairs)
+        assert np.abs(shares * len(PEERS) - 1).max() < 0.1
+
+    def test_dimensions_are_spread_over_their_decades(self) -> None:
+        rows = RegularSpace(forms=("gemm",)).sample(rng(), 1 << 14)
+
+        upper = rows[:, 1] >= 4096  # the upper half of 1024 to 16384, by logarithm
+        assert 0.2 < upper.mean() < 0.6

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 from hypothesis import find, given, settings
+from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
 from hypothesis.strategies import SearchStrategy
 
-from joulecheck.case import Case, PrecisionPair, ScaledCase
+from derivable import KNOBS
+from joulecheck.case import Case, DerivedCase, PrecisionPair, ScaledCase
 from joulecheck.space import Bounds
 from joulecheck.workload import (
     Conv2d,
@@ -136,6 +138,19 @@ def test_subgraphs_shrink_to_the_fewest_nodes() -> None:
             lambda: js.precision_pairs(among=[Precision.INT8, Precision.FP32]),
             "two precisions that are ordered",
         ),
+        (lambda: js.machine_perturbations(knobs={}), "at least one knob, got none"),
+        (
+            lambda: js.machine_perturbations(knobs=KNOBS, min_factor=2.0, max_factor=1.0),
+            "factors must be positive and ordered, got 2.0 to 1.0",
+        ),
+        (
+            lambda: js.machine_perturbations(knobs=KNOBS, max_size=0),
+            "max_size must be at least 1, got 0",
+        ),
+        (
+            lambda: js.machine_perturbations(knobs=KNOBS, max_factor=0.5),
+            "knob 'units' may not be turned between 0.0625 and 0.5",
+        ),
     ],
 )
 def test_a_wrong_argument_is_refused_at_once(
@@ -143,6 +158,38 @@ def test_a_wrong_argument_is_refused_at_once(
 ) -> None:
     with pytest.raises(InvalidArgument, match=message):
         wrong()
+
+
+class TestMachinePerturbations:
+    """Cases on machines that differ in some figures."""
+
+    @given(case=js.machine_perturbations(knobs=KNOBS, max_size=3))
+    def test_turn_each_knob_as_far_as_it_may(self, case: DerivedCase) -> None:
+        factors = case.derivation.factors
+
+        assert 1 <= len(factors) <= 3
+        assert all(KNOBS[name].allows(factor) for name, factor in factors.items())
+        assert all(1 / 16 <= factor <= 16 for factor in factors.values())
+
+    def test_shrink_to_one_knob(self) -> None:
+        found = plainest(js.machine_perturbations(knobs=KNOBS))
+
+        assert list(found.derivation.factors) == ["clock"]
+        assert found.case == Case(Gemm(m=1, n=1, k=1))
+
+    def test_reach_all_knobs_at_once(self) -> None:
+        drawn = js.machine_perturbations(knobs=KNOBS)
+
+        def turns_all(case: DerivedCase) -> bool:
+            return case.derivation.factors.keys() == KNOBS.keys()
+
+        assert find(drawn, turns_all, settings=settings(database=None))
+
+    def test_ask_the_cases_that_are_given(self) -> None:
+        case = Case(Gemm(m=2, n=3, k=5))
+        drawn = js.machine_perturbations(knobs=KNOBS, case=st.just(case))
+
+        assert plainest(drawn).case == case
 
 
 class TestNetworks:

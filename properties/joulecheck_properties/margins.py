@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import numpy as np
 
+from joulecheck.coefficient import Layer
 from joulecheck.workload.columns import Floats
 
 ROUNDING: Final = 1e-9
@@ -27,6 +28,18 @@ def least(margins: Iterable[Floats], size: int) -> Floats:
     """The least of several margins of each case; NaN only where all are."""
     found: Floats = np.fmin.reduce([np.full(size, np.nan), *margins])
     return found
+
+
+def never_falling(prefixes: Mapping[Layer, Floats], size: int) -> Floats:
+    """The least margin of each prediction up to a layer against the one before it."""
+    margins = []
+    before = np.full(size, np.nan)
+    for layer in Layer:
+        if layer in prefixes:
+            here = prefixes[layer]
+            margins.append(at_most(before, here))
+            before = np.where(np.isnan(here), before, here)
+    return least(margins, size)
 
 
 def _scale(one: Floats, other: Floats) -> Floats:

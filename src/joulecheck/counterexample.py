@@ -17,13 +17,12 @@ from typing import Any, Final
 
 import attrs
 import cattrs
-import numpy as np
 from cattrs.errors import BaseValidationError
 
-from joulecheck.case import AnyCase, Case, Cases
+from joulecheck.case import AnyCase, Question, Wrong
 from joulecheck.errors import CorpusError, JoulecheckError
 from joulecheck.model import Subject
-from joulecheck.region import Region
+from joulecheck.region import Generalised
 from joulecheck.region.region import add_hooks
 from joulecheck.structured import by_name, explained, strict_converter, tagged_union
 from joulecheck.workload import Function, Precision
@@ -123,12 +122,12 @@ class Counterexample:
     numbers: tuple[Numbers, ...] = attrs.field(converter=_as_numbers)
     seed: int | None = None
     minimality: Minimality = Minimality.UNPROVEN
+    region: Generalised | None = None
+    """Where else the property fails, if that was looked for."""
     blame: Blame | None = None
     contrast: Contrast | None = None
-    region: Region | None = None
-    """Where it fails, if that was found out."""
     also: tuple[str, ...] = attrs.field(default=(), converter=_as_names)
-    """Other models with the same cause."""
+    """Other models of its class that the same case fails on, for the same cause."""
     fault: str | None = None
     """The fault that was injected on purpose, if any."""
     versions: Mapping[str, str] = attrs.field(factory=dict)
@@ -145,13 +144,11 @@ class Counterexample:
 
 def numbers_of(model: Subject, case: AnyCase) -> list[Numbers]:
     """What the model answers to each question of a case, on its scalar path."""
-    return [_ask(model, *question) for question in case.questions]
+    return [_numbers(model, question) for question in case.questions]
 
 
-def _ask(model: Subject, role: str, case: Case, scale: Mapping[str, float]) -> Numbers:
-    scales = {name: np.array([factor]) for name, factor in scale.items()}
-    answers = model.one_by_one.ask(Cases.of([case]), scales)
-
+def _numbers(model: Subject, question: Question) -> Numbers:
+    answers = model.answer(question)
     totals = {
         "energy": float(answers.energy[0]),
         "latency": float(answers.latency[0]),
@@ -162,7 +159,7 @@ def _ask(model: Subject, role: str, case: Case, scale: Mapping[str, float]) -> N
         for field in ("energy_terms", "latency_terms")
     }
     return Numbers(
-        role=role,
+        role=question.role,
         energy=_finite(totals["energy"]),
         latency=_finite(totals["latency"]),
         utilisation=_finite(totals["utilisation"]),
@@ -195,12 +192,12 @@ def _what_is_not_finite(
 def converter() -> cattrs.Converter:
     """Writes and reads counterexamples: enums by name, kinds of case by a tag."""
     made = strict_converter()
-    by_name(made, Precision)
-    by_name(made, Function)
+    for kind in (Precision, Function, Wrong):
+        by_name(made, kind)
+    add_hooks(made)
     tagged_union(made, AnyOperator, "op")
     tagged_union(made, Workload, "op")
     tagged_union(made, AnyCase, "kind")
-    add_hooks(made)
     return made
 
 
@@ -226,6 +223,9 @@ def structure_case(data: Mapping[str, Any]) -> AnyCase:
 def to_json(counterexample: Counterexample) -> str:
     """The numbered JSON form, with sorted keys and a newline at the end."""
     data = {"format": FORMAT, **converter().unstructure(counterexample)}
+    for later in ("region", "also"):  # older versions know neither
+        if not data[later]:
+            del data[later]
     return json.dumps(data, indent=2, sort_keys=True) + "\n"
 
 

@@ -19,6 +19,10 @@ class InvalidWorkload(JoulecheckError, ValueError):
     """A workload was given a dimension, an edge or a name that its rules forbid."""
 
 
+class InvalidScale(JoulecheckError, ValueError):
+    """A coefficient was given a factor that is no finite number of at least 0."""
+
+
 class Unsupported(JoulecheckError):
     """A model does not answer for this precision or kind of workload.
 

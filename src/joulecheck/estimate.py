@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
 
 import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
 from joulecheck.coefficient import Layer
-from joulecheck.workload.columns import Bools, Floats
+from joulecheck.workload.columns import Bools, Floats, Ints
 
 _NOTHING: Mapping[Any, Any] = {}
+
+MAPPINGS: Final = (
+    "energy_terms",
+    "latency_terms",
+    "through",
+    "latency_through",
+    "subtotals",
+    "traffic",
+)
+"""The fields of an estimate that hold numbers by name."""
 
 
 @attrs.frozen(kw_only=True)
@@ -36,6 +46,14 @@ class Estimate:
     """Which energy terms the total includes; None means all."""
     through: Mapping[Layer, ArrayLike] = _NOTHING
     """Joule up to and with each layer: the model's own prediction, computed apart."""
+    latency_through: Mapping[Layer, ArrayLike] = _NOTHING
+    """Second up to and with each layer, of the same execution as if all layers further
+    out took no time: the model's own prediction, computed apart."""
+    subtotals: Mapping[str, ArrayLike] = _NOTHING
+    """Joule by the name of a declared sub-total, computed apart from its parts."""
+    traffic: Mapping[str, ArrayLike] = _NOTHING
+    """Bytes that cross the edge of each memory towards the arithmetic or back, each as
+    often as it does."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -48,6 +66,9 @@ class Answers:
     energy_terms: dict[str, Floats]
     latency_terms: dict[str, Floats]
     through: dict[Layer, Floats]
+    latency_through: dict[Layer, Floats]
+    subtotals: dict[str, Floats]
+    traffic: dict[str, Floats]
     scope: frozenset[str] | None
     unsupported: Bools
     """The model said `Unsupported`."""
@@ -87,9 +108,7 @@ class Answers:
             energy=self.energy[index : index + 1],
             latency=self.latency[index : index + 1],
             utilisation=self.utilisation[index : index + 1],
-            energy_terms=pick(self.energy_terms),
-            latency_terms=pick(self.latency_terms),
-            through=pick(self.through),
+            **{field: pick(getattr(self, field)) for field in MAPPINGS},
             scope=self.scope,
             unsupported=self.unsupported[index : index + 1],
             errors={0: self.errors[index]} if index in self.errors else {},
@@ -97,6 +116,71 @@ class Answers:
         )
 
 
+def gathered(parts: Sequence[tuple[Ints, Answers]], size: int) -> Answers:
+    """The answers of `size` cases from parts, each with the rows that it answers.
+
+    Every row is in one part. A term that a part does not have is 0 there, and a
+    prediction through a layer, a sub-total or a traffic none.
+    """
+
+    def column(values: Iterable[Floats]) -> Floats:
+        filled = np.full(size, np.nan)
+        for (rows, _), value in zip(parts, values, strict=True):
+            filled[rows] = value
+        return filled
+
+    def number(field: str) -> Floats:
+        return column(getattr(part, field) for _, part in parts)
+
+    def terms(field: str, absent: Callable[[Answers], Floats]) -> dict[Any, Floats]:
+        names = dict.fromkeys(name for _, part in parts for name in getattr(part, field))
+        return {
+            name: column(getattr(part, field).get(name, absent(part)) for _, part in parts)
+            for name in names
+        }
+
+    def nothing(part: Answers) -> Floats:
+        return np.full(len(part), np.nan)
+
+    unsupported = np.zeros(size, dtype=bool)
+    errors: dict[int, str] = {}
+    for rows, part in parts:
+        unsupported[rows] = part.unsupported
+        errors |= {int(rows[index]): error for index, error in part.errors.items()}
+    scopes = [part.scope for _, part in parts if part.scope is not None]
+    return Answers(
+        energy=number("energy"),
+        latency=number("latency"),
+        utilisation=number("utilisation"),
+        energy_terms=terms("energy_terms", lambda part: part.absent),
+        latency_terms=terms("latency_terms", lambda part: part.absent),
+        through=terms("through", nothing),
+        latency_through=terms("latency_through", nothing),
+        subtotals=terms("subtotals", nothing),
+        traffic=terms("traffic", nothing),
+        scope=frozenset().union(*scopes) if scopes else None,
+        unsupported=unsupported,
+        errors=errors,
+        batch_error=next((part.batch_error for _, part in parts if part.batch_error), ""),
+    )
+
+
 def total(terms: Mapping[Any, Floats], size: int) -> Floats:
     """The sum of the terms of each of `size` cases."""
     return sum(terms.values(), start=np.zeros(size))
+
+
+def including(subtotals: Mapping[str, Sequence[str]], part: str) -> frozenset[str]:
+    """The sub-totals that count a term or another sub-total, directly or through others.
+
+    Args:
+        subtotals: the parts of each.
+        part: what they count.
+    """
+    found: frozenset[str] = frozenset()
+    while True:
+        counted = {part, *found}
+        more = frozenset(name for name, parts in subtotals.items() if counted & {*parts})
+        if more == found:
+            return found
+        found = more

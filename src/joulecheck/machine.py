@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Final
 
 import attrs
 
 from joulecheck.workload import Precision
 
 
-def _as_homes(operands: Iterable[str]) -> frozenset[str]:
+def _as_operands(operands: Iterable[str]) -> frozenset[str]:
     return frozenset(operands)
 
 
@@ -20,9 +21,70 @@ class Memory:
     bandwidth: float | None = None
     """Byte a second."""
     capacity: int | None = None
-    """Byte."""
-    homes: frozenset[str] = attrs.field(default=frozenset(), converter=_as_homes)
+    """Byte, of one copy."""
+    homes: frozenset[str] = attrs.field(default=frozenset(), converter=_as_operands)
     """The operands whose external copy lies here: "input", "weight", "output"."""
+    carries: frozenset[str] = attrs.field(default=frozenset(), converter=_as_operands)
+    """The operands that pass through it, every byte of them, between their home and
+    the arithmetic; none where that is not known."""
+    copies: int = 1
+    """How many there are of it, such as one a core. The bandwidth is that of all."""
+
+
+_ROUNDING: Final = 1e-9
+"""Relative: amounts that differ less are equal."""
+
+_NOTABLY: Final = 1 + 1e-4
+"""A rate that is less than this times another is not called higher."""
+
+
+@attrs.frozen(kw_only=True)
+class Resources:
+    """All that decides how fast a machine is, so that it can include another.
+
+    An amount that units share is stated twice, for one unit and for all together: a
+    machine with more units includes another only if neither is smaller.
+    """
+
+    shape: Mapping[str, Hashable]
+    """What must be the same: sizes of tiles, engines, lines, lanes, and the memories."""
+    rates: Mapping[str, Mapping[str, float]]
+    """By latency term: all that bounds it, in whatever a second."""
+    capacities: Mapping[str, float]
+    """The more, the less is moved."""
+    delays: Mapping[str, float]
+    """The less, the sooner work starts: launch, fill, what is loaded before."""
+
+    def includes(self, other: Resources) -> bool:
+        """Whether whatever `other` does could be done here in no more time."""
+        return (
+            all(self.shape.get(name) == value for name, value in other.shape.items())
+            and all(
+                _no_less(self.rates.get(term, {}), rates)
+                for term, rates in other.rates.items()
+            )
+            and _no_less(self.capacities, other.capacities)
+            and _no_less(other.delays, self.delays)
+        )
+
+    def higher(self, other: Resources) -> frozenset[str]:
+        """The latency terms that are bounded by higher rates alone than in `other`."""
+        return frozenset(
+            term
+            for term, rates in other.rates.items()
+            if all(
+                self.rates.get(term, {}).get(what, 0.0) >= rate * _NOTABLY
+                for what, rate in rates.items()
+            )
+        )
+
+
+def _no_less(amounts: Mapping[str, float], others: Mapping[str, float]) -> bool:
+    """Whether no amount of `others` is missing or smaller."""
+    return all(
+        amounts.get(what, -1.0) >= amount * (1 - _ROUNDING)
+        for what, amount in others.items()
+    )
 
 
 @attrs.frozen(kw_only=True)
@@ -51,6 +113,10 @@ class Machine:
     """Where the figures come from, by figure."""
     operating_points: tuple[str, ...] = ()
     """The names of other clocks and powers at which it runs."""
+    resources: Resources | None = None
+    """Only where all that decides its speed is known."""
+    successor_of: tuple[str, ...] = ()
+    """The names of the machines of the generation before it, which it replaces."""
 
     @property
     def constants(self) -> tuple[int, ...]:

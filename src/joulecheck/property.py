@@ -18,7 +18,7 @@ import attrs
 import numpy as np
 
 from joulecheck.case import AnyCase, Batch, batch_of
-from joulecheck.errors import HarnessError, UnknownName, did_you_mean
+from joulecheck.errors import HarnessError, JoulecheckError, UnknownName, did_you_mean
 from joulecheck.model import Offer, Subject
 from joulecheck.space import CaseSpace
 from joulecheck.workload.columns import Floats
@@ -40,6 +40,10 @@ FAMILIES: Final = {
     "PRC": "precision",
     "SEN": "sensitivity",
     "SCL": "scaling laws",
+    "SYM": "equivalences",
+    "CON": "continuity",
+    "ORD": "order within a class",
+    "RNK": "ranking across classes",
     "BND": "physical bounds",
     "DET": "determinism",
     "ROB": "robustness",
@@ -137,10 +141,13 @@ class Property(ABC):
 
         Raises:
             HarnessError: the property itself fails.
+            UnknownName: a case names a peer that the model does not have.
         """
         try:
             with np.errstate(all="ignore"):
                 margins = np.asarray(self.margin(model, cases), dtype=np.float64)
+        except JoulecheckError:
+            raise
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
             msg = f"{self.id} cannot be evaluated on {model.name}: {error!r}"
             raise HarnessError(msg) from error

@@ -31,7 +31,7 @@ from joulecheck.corpus import (
 from joulecheck.errors import JoulecheckError, UnknownName
 from joulecheck.model import Subject
 from joulecheck.property import property_named
-from joulecheck.resolve import models_named, stored_model
+from joulecheck.resolve import as_peers, models_named, stored_model
 from joulecheck.testing import explained
 
 _FIXED: Final = pytest.StashKey[list[str]]()
@@ -71,7 +71,7 @@ def pytest_collection_modifyitems(
     try:
         findings = _findings(config)
         names = config.getoption("joulecheck_model")
-        own = [model for name in names for model in models_named(name)]
+        own = as_peers(model for name in names for model in models_named(name))
     except JoulecheckError as error:
         raise pytest.UsageError(str(error)) from error
     collector = Findings.from_parent(session, name="joulecheck", nodeid="joulecheck")

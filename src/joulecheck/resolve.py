@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ import attrs
 
 from joulecheck.errors import InvalidModel, UnknownName, did_you_mean
 from joulecheck.faults import fault_named, inject
-from joulecheck.model import Subject, family_names, matching, registered
+from joulecheck.model import Subject, family_names, loadable, matching, registered
 
 
 @attrs.frozen
@@ -27,6 +27,8 @@ class ModelRef:
 
     name: str
     fault: str | None = None
+    peers: tuple[str, ...] = ()
+    """Models of the user's own that were named together with it."""
 
     def load(self) -> Subject:
         """The model, with the fault in it if there is one.
@@ -46,7 +48,50 @@ def _loaded(ref: ModelRef) -> Subject:
         subject = registered(prefix, name)
     else:
         (subject,) = _own_models(ref.name)
+    beside = {other: ModelRef(other).load for other in ref.peers}
+    if beside:
+        subject = subject.beside({**subject.peers, **beside})
     return subject if ref.fault is None else inject(subject, fault_named(ref.fault))
+
+
+def references(models: Iterable[Subject], fault: str | None = None) -> list[ModelRef]:
+    """How to get at these models in any process.
+
+    Those of the user's own are peers of each other.
+
+    Args:
+        models: what the user named.
+        fault: to be injected in each of them, and not in its peers.
+    """
+    named = list(models)
+    return [ModelRef(m.name, fault, tuple(_own_beside(m, named))) for m in named]
+
+
+def as_peers(models: Iterable[Subject]) -> list[Subject]:
+    """The same models, those of the user's own among them as peers of each other."""
+    named = list(models)
+    beside = [_own_beside(model, named) for model in named]
+    return [
+        model.beside({**model.peers, **others}) if others else model
+        for model, others in zip(named, beside, strict=True)
+    ]
+
+
+def _own_beside(
+    model: Subject, named: Iterable[Subject]
+) -> dict[str, Callable[[], Subject]]:
+    """The user's own models that were named together with one of them."""
+    if not _is_own(model):
+        return {}
+    return {o.name: partial(_as_it_is, o) for o in named if _is_own(o) and o is not model}
+
+
+def _is_own(model: Subject) -> bool:
+    return model.name.partition(":")[0] not in family_names()
+
+
+def _as_it_is(model: Subject) -> Subject:
+    return model
 
 
 def models_named(pattern: str) -> list[Subject]:
@@ -98,14 +143,22 @@ def _own_models(name: str) -> list[Subject]:
     module_name, attribute, *key = name.split(":", 2)
     found = _attribute(_imported(module_name), module_name, attribute)
     if not isinstance(found, Mapping):
-        return [Subject.of(found, name=name)]
+        return [loadable(found, name)]
     keys = key or list(found)
     unknown = [k for k in keys if k not in found]
     if unknown:
         known = did_you_mean(unknown[0], found)
         msg = f"{module_name}:{attribute} has no {unknown[0]!r}: {known}"
         raise UnknownName(msg)
-    return [Subject.of(found[k](), name=f"{module_name}:{attribute}:{k}") for k in keys]
+    names = {k: f"{module_name}:{attribute}:{k}" for k in found}
+    loaders = {k: partial(_built, found[k], name) for k, name in names.items()}
+    return [
+        loaders[k]().beside({names[o]: loaders[o] for o in found if o != k}) for k in keys
+    ]
+
+
+def _built(factory: Callable[[], object], name: str) -> Subject:
+    return loadable(factory(), name)
 
 
 def _imported(module_name: str) -> Any:  # noqa: ANN401 - a module of the user's

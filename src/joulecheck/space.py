@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 import attrs
 import numpy as np
 
-from joulecheck.case import AnyCase, Batch
+from joulecheck.case import AnyCase, Batch, Cases
 from joulecheck.workload.columns import Floats, Ints
 
 if TYPE_CHECKING:  # loading Hypothesis takes longer than all the rest
@@ -111,6 +111,9 @@ class CaseSpace(Protocol):
         A number is NaN for an operator that has no such field. Empty if the cases have
         no operators, or more than one graph each.
         """
+
+    def plain_cases(self, rows: Ints) -> Cases | None:
+        """The workloads that canonical rows are about, if each is about one."""
 
     def traits(self, rows: Ints) -> Mapping[str, Trait]:
         """(n,) what else tells the cases of canonical rows apart, by name."""

@@ -48,6 +48,7 @@ def assert_holds(
     *,
     max_examples: int | None = None,
     seed: int = 0,
+    shrink: bool = True,
 ) -> None:
     """Hold a property for cases that Hypothesis draws, and shrink the first that fails.
 
@@ -61,6 +62,7 @@ def assert_holds(
         model: the model under test.
         max_examples: how many cases of the property's domain are drawn.
         seed: draws other cases.
+        shrink: whether to make the failing case minimal.
 
     Raises:
         Violated: the property does not hold; with the minimal case and the numbers.
@@ -75,7 +77,7 @@ def assert_holds(
     plainest: list[Violated] = []
 
     @hypothesis.seed(seed)
-    @_settings(max_examples)
+    @_settings(max_examples, shrink=shrink)
     @given(asked.space(subject).strategy())
     def holds(case: AnyCase) -> None:
         margin = asked.margin_of(subject, case)
@@ -103,14 +105,14 @@ def assert_holds(
 _FLAKY = ("flaky", "the same case held when it was asked again: see DET001")
 
 
-def _settings(max_examples: int | None) -> settings:
+def _settings(max_examples: int | None, *, shrink: bool) -> settings:
     """Our own settings where a result depends on them, else those that are in force."""
     return settings(
         max_examples=settings().max_examples if max_examples is None else max_examples,
         database=None,
         derandomize=True,
         deadline=None,
-        phases=(Phase.generate, Phase.shrink),
+        phases=(Phase.generate, Phase.shrink) if shrink else (Phase.generate,),
         print_blob=False,
         report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),

@@ -48,7 +48,9 @@ def embed(  # noqa: PLR0913 - two batches of graphs and where their genes are
     graphs = np.arange(len(inner))[:, None]
     split = max_nodes * per_node
     shape = (len(inner), max_nodes, per_node)
-    mine, other = (np.ascontiguousarray(rows[:, :split]).reshape(shape) for rows in (inner, outer))
+    mine, other = (
+        np.ascontiguousarray(rows[:, :split]).reshape(shape) for rows in (inner, outer)
+    )
     block = mine[graphs, origin]
     moved = np.where(within[:, :, None], block, other[graphs, origin])
     more, source = column["0.more"], column["0.source"]

@@ -140,16 +140,18 @@ class GrowthSpace(WrappingSpace[WorkloadPair]):
         place = np.array([names.index(n.partition(".")[2]) for n in self.growable])
         return {"grown": Trait(np.where(rows[:, -1] > 0, place[chosen], -1), names)}
 
-    def _around(self, rows: Ints, larger: Embedded) -> Ints:
+    def embed(self, rng: np.random.Generator, rows: Ints) -> Embedded | None:
         """Larger workloads in which the same dimension of the same node grows."""
+        larger = super().embed(rng, rows)
+        if larger is None:
+            return None
+        found, split = larger.rows, self._split
+        found[:, :split] = self.workloads.canonical(found[:, :split])
         chosen = self._chosen(rows, self._used(rows))
-        later = len(GROWABLE) * larger.offsets + chosen
-        found = np.array(rows, order="F")
-        found[:, : self._split] = self.workloads.canonical(larger.rows)
-        before = np.arange(len(self.growable)) < later[:, None]
+        place = chosen + len(GROWABLE) * larger.offsets
+        before = np.arange(len(self.growable)) < place[:, None]
         found[:, -2] = (self._used(found) & before).sum(axis=1)
-        self.canonical_more(found)
-        return found
+        return larger
 
     def smaller_graphs(self, row: Sequence[int]) -> Ints:
         """The smaller workloads, with each of their first dimensions grown instead."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Final
 
@@ -9,7 +10,7 @@ import attrs
 import numpy as np
 
 from joulecheck.case import ScaledCase, ScaledCases
-from joulecheck.space import Gene
+from joulecheck.space import Gene, Trait
 from joulecheck.workload.columns import Floats, Ints
 from joulecheck_strategies.reading import Take
 from joulecheck_strategies.workload_space import WorkloadSpace
@@ -28,23 +29,36 @@ MAX_PERTURBED: Final = 3
 
 @attrs.frozen(slots=False)
 class PerturbationSpace(WrappingSpace[ScaledCase]):
-    """One to three of `coefficients`, each times its own factor."""
+    """From `least` to `most` of `coefficients`, each times its own factor."""
 
     workloads: WorkloadSpace
     coefficients: tuple[str, ...]
+    least: int = 1
+    most: int = MAX_PERTURBED
 
     @cached_property
     def more_genes(self) -> tuple[Gene, ...]:
         """A coefficient and a factor, then more of them as distances from the last."""
-        last = len(self.coefficients) - 1
-        genes = [Gene("coefficient", 0, last), Gene("factor", 0, len(FACTORS) - 1)]
-        for slot in range(1, min(MAX_PERTURBED, len(self.coefficients))):
+        genes = [
+            Gene("coefficient", 0, self._highest(0)),
+            Gene("factor", 0, len(FACTORS) - 1),
+        ]
+        for slot in self._later:
             genes += [
-                Gene(f"more_{slot}", 0, 1),
-                Gene(f"skip_{slot}", 0, last),
+                Gene(f"more_{slot}", int(slot < self.least), 1),
+                Gene(f"skip_{slot}", 0, len(self.coefficients) - 1),
                 Gene(f"factor_{slot}", 0, len(FACTORS) - 1),
             ]
         return tuple(genes)
+
+    @property
+    def _later(self) -> range:
+        """The slots after the first."""
+        return range(1, min(self.most, len(self.coefficients)))
+
+    def _highest(self, slot: int) -> int:
+        """The highest coefficient of a slot: those that must follow need room."""
+        return len(self.coefficients) - 1 - max(0, self.least - 1 - slot)
 
     def read(self, take: Take) -> ScaledCase:
         """Read the workload, then coefficients in ascending order while there are more."""
@@ -52,10 +66,10 @@ class PerturbationSpace(WrappingSpace[ScaledCase]):
         last = len(self.coefficients) - 1
         index = take("coefficient")
         scale = {self.coefficients[index]: FACTORS[take("factor")]}
-        for slot in range(1, min(MAX_PERTURBED, len(self.coefficients))):
+        for slot in self._later:
             if index == last or not take(f"more_{slot}"):
                 break
-            index = min(index + 1 + take(f"skip_{slot}"), last)
+            index = min(index + 1 + take(f"skip_{slot}"), self._highest(slot))
             scale[self.coefficients[index]] = FACTORS[take(f"factor_{slot}")]
         return ScaledCase(case, scale)
 
@@ -86,23 +100,29 @@ class PerturbationSpace(WrappingSpace[ScaledCase]):
         """(rows, coefficients, factors) by slot; brings the genes into form."""
         last = len(self.coefficients) - 1
         column = self.column
+        lows = self.plainest
         alive = np.arange(len(rows))
         index = rows[:, column["coefficient"]]
         chosen = [(alive, index, rows[:, column["factor"]])]
-        for slot in range(1, min(MAX_PERTURBED, len(self.coefficients))):
+        for slot in self._later:
             more, skip, factor = (
                 column[f"{name}_{slot}"] for name in ("more", "skip", "factor")
             )
             goes_on = (rows[alive, more] == 1) & (index < last)
             ended = np.setdiff1d(np.arange(len(rows)), alive[goes_on])
             for unread in (more, skip, factor):
-                rows[ended, unread] = 0
+                rows[ended, unread] = lows[unread]
             alive, index = alive[goes_on], index[goes_on]
-            step = np.minimum(rows[alive, skip], last - index - 1)
+            step = np.minimum(rows[alive, skip], self._highest(slot) - index - 1)
             rows[alive, skip] = step
             index = index + 1 + step
             chosen.append((alive, index, rows[alive, factor]))
         return chosen
+
+    def traits(self, rows: Ints) -> Mapping[str, Trait]:
+        """None: the factors tell which coefficients are scaled."""
+        del rows
+        return {}
 
     def batch(self, rows: Ints) -> ScaledCases:
         """The cases, with an array of factors for each coefficient that any row moves."""
@@ -141,6 +161,11 @@ class UniformScaleSpace(WrappingSpace[ScaledCase]):
 
     def canonical_more(self, rows: Ints) -> None:
         """Nothing: every factor is read."""
+
+    def traits(self, rows: Ints) -> Mapping[str, Trait]:
+        """None: the factors tell which coefficients are scaled."""
+        del rows
+        return {}
 
     def batch(self, rows: Ints) -> ScaledCases:
         """The cases, with one array of factors for all coefficients."""

@@ -6,6 +6,7 @@ once, and every strategy shrinks towards its plainest case.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from typing import Final
 
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from joulecheck.case import Case, PrecisionPair, ScaledCase
+from joulecheck.case import Case, Derivation, DerivedCase, PrecisionPair, ScaledCase
 from joulecheck.errors import did_you_mean
+from joulecheck.knob import Knob, KnobKind
 from joulecheck.space import Bounds
 from joulecheck.workload import (
     MAX_NODES,
@@ -39,6 +41,7 @@ __all__ = [
     "conv2ds",
     "elementwises",
     "gemms",
+    "machine_perturbations",
     "network_layers",
     "perturbations",
     "precision_pairs",
@@ -324,3 +327,52 @@ def perturbations(
     factors = st.floats(min_factor, max_factor)
     scale = st.dictionaries(st.sampled_from(names), factors, min_size=1, max_size=most)
     return st.builds(ScaledCase, cases() if case is None else case, scale)
+
+
+def machine_perturbations(
+    *,
+    knobs: Mapping[str, Knob],
+    case: SearchStrategy[Case] | None = None,
+    min_factor: float = 1 / 16,
+    max_factor: float = 16.0,
+    max_size: int | None = None,
+) -> SearchStrategy[DerivedCase]:
+    """A case on a machine of which one figure differs, a pair, ... or all of them.
+
+    Counts are multiplied by whole numbers. Shrinks towards the first knob alone.
+
+    Args:
+        knobs: those of a model.
+        case: what is asked; any case by default.
+        min_factor: the least factor, above 0; a knob's own range goes before.
+        max_factor: the greatest, likewise.
+        max_size: how many figures differ at most; all by default.
+
+    Raises:
+        InvalidArgument: no knob, bounds that are not positive and ordered, or a knob
+            that may not be turned between them.
+    """
+    _require(knobs, "knobs must name at least one knob, got none")
+    _require(
+        0 < min_factor <= max_factor,
+        f"factors must be positive and ordered, got {min_factor} to {max_factor}",
+    )
+    most = len(knobs) if max_size is None else max_size
+    _sizes("size", 1, most)
+    turns = {n: _turns(n, knob, min_factor, max_factor) for n, knob in knobs.items()}
+    names = st.lists(st.sampled_from(list(turns)), min_size=1, max_size=most, unique=True)
+    factors = names.flatmap(lambda some: st.fixed_dictionaries({n: turns[n] for n in some}))
+    return st.builds(
+        DerivedCase, cases() if case is None else case, st.builds(Derivation, factors)
+    )
+
+
+def _turns(name: str, knob: Knob, least: float, greatest: float) -> SearchStrategy[float]:
+    """The factors of a knob between two bounds."""
+    low, high = max(least, knob.low), min(greatest, knob.high)
+    whole = knob.kind is KnobKind.COUNT
+    if whole:
+        low, high = math.ceil(low), math.floor(high)
+    message = f"knob {name!r} may not be turned between {least} and {greatest}: {knob}"
+    _require(low <= high, message)
+    return st.integers(int(low), int(high)).map(float) if whole else st.floats(low, high)

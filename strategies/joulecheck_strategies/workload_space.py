@@ -222,14 +222,14 @@ class WorkloadSpace(ReadSpace[Case]):
         """What each operator is declared by."""
         return operator_fields(self.layout(rows))
 
-    def embedded(self, rng: np.random.Generator, rows: Ints) -> Ints:
+    def plain_cases(self, rows: Ints) -> Cases:
+        """The cases themselves."""
+        return self.batch(rows)
+
+    def embed(self, rng: np.random.Generator, rows: Ints) -> Embedded | None:
         """Graphs from the sampler with those of the rows inside."""
         if self.max_nodes == 1:
-            return self.empty(0)
-        return self.canonical(self.embed(rng, rows).rows)
-
-    def embed(self, rng: np.random.Generator, rows: Ints) -> Embedded:
-        """The same before it is canonical, if a row has room for more than one node."""
+            return None
         outer = self.sample(rng, len(rows))
         nodes = self.nodes(rows), self.nodes(outer)
         return embed(rng, rows, outer, nodes, self.column, self.max_nodes)

@@ -5,25 +5,35 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 
-from joulecheck.case import AnyCase
+from joulecheck.case import AnyCase, Case, Cases
 from joulecheck.space import Gene, Trait
-from joulecheck.workload.columns import Floats, Ints
+from joulecheck.workload.columns import Bools, Floats, Ints
 from joulecheck_strategies.embedding import Embedded
 from joulecheck_strategies.reading import ReadSpace
 from joulecheck_strategies.tables import draw, value_table
-from joulecheck_strategies.workload_space import WorkloadSpace
 
 C = TypeVar("C", bound=AnyCase)
+
+KEPT_ANYHOW: Final = 8
+"""One row in this many is kept whatever it is; see `preferring`."""
+
+
+def preferring(rows: Ints, wanted: Bools, size: int) -> Ints:
+    """`size` of the rows: first those that are wanted, and a few of any."""
+    chosen = np.array(wanted)
+    chosen[::KEPT_ANYHOW] = True
+    kept = np.argsort(~chosen, kind="stable")[:size]
+    return np.asfortranarray(rows[kept])
 
 
 class WrappingSpace(ReadSpace[C]):
     """A workload space with more genes behind those of the workload."""
 
-    workloads: WorkloadSpace
+    workloads: ReadSpace[Case]
 
     @property
     @abstractmethod
@@ -55,9 +65,13 @@ class WrappingSpace(ReadSpace[C]):
         rows = self._joined(self.workloads.sample(rng, size), size)
         for index in range(self._split, len(self.genes)):
             gene = self.genes[index]
-            rows[:, index] = draw(rng, gene, value_table(gene, (), ()), size)
+            rows[:, index] = draw(rng, gene, self.own_table(gene), size)
         self.canonical_more(rows)
         return rows
+
+    def own_table(self, gene: Gene) -> Ints:
+        """Equally likely values of one of its own genes."""
+        return value_table(gene, (), ())
 
     def _joined(self, workloads: Ints, size: int) -> Ints:
         rows = self.empty(size)
@@ -68,18 +82,18 @@ class WrappingSpace(ReadSpace[C]):
         """Those of the workload's operators."""
         return self.workloads.operator_fields(rows[:, : self._split])
 
-    def embedded(self, rng: np.random.Generator, rows: Ints) -> Ints:
-        """Larger workloads, each with its row's other genes."""
-        if self.workloads.max_nodes == 1:
-            return self.empty(0)
-        inner = np.asfortranarray(rows[:, : self._split])
-        return self._around(rows, self.workloads.embed(rng, inner))
+    def plain_cases(self, rows: Ints) -> Cases | None:
+        """Those of the workload."""
+        return self.workloads.plain_cases(rows[:, : self._split])
 
-    def _around(self, rows: Ints, larger: Embedded) -> Ints:
-        """The rows with larger workloads."""
+    def embed(self, rng: np.random.Generator, rows: Ints) -> Embedded | None:
+        """Larger workloads, each with its row's other genes."""
+        larger = self.workloads.embed(rng, np.asfortranarray(rows[:, : self._split]))
+        if larger is None:
+            return None
         found = np.array(rows, order="F")
         found[:, : self._split] = larger.rows
-        return self.canonical(found)
+        return Embedded(found, larger.offsets)
 
     def nodes(self, rows: Ints) -> Ints:
         """Those of the workload."""

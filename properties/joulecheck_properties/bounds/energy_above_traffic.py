@@ -15,6 +15,7 @@ from joulecheck.space import CaseSpace
 from joulecheck.workload import Gemm
 from joulecheck.workload.columns import Floats
 from joulecheck_properties.margins import at_most, least
+from joulecheck_properties.prices import byte_prices, compulsory_bytes
 from joulecheck_strategies import workloads
 
 OPERANDS: Final = ("input", "weight", "output")
@@ -79,7 +80,7 @@ class EnergyAboveTraffic(Property):
         owed = min(prices.values()) * _overflow(model, cases)
         for name, price in prices.items():
             homes = model.machine.memories[name].homes
-            bound = price * sum(getattr(cases.compulsory, role) for role in homes)
+            bound = price * compulsory_bytes(cases, homes)
             energy = answers.energy_terms.get(name, np.zeros(len(cases)))
             margins.append(at_most(bound, energy))
             paid, owed = paid + energy, owed + bound
@@ -89,13 +90,8 @@ class EnergyAboveTraffic(Property):
 
 def _prices(model: Subject) -> Mapping[str, float]:
     """Joule a byte at least, for each memory with homes and an energy term."""
-    found: dict[str, float] = {}
-    for coefficient in model.coefficients.values():
-        for name in coefficient.terms or ():
-            memory = model.machine.memories.get(name)
-            if coefficient.unit == "J/B" and memory is not None and memory.homes:
-                found[name] = min(coefficient.value, found.get(name, np.inf))
-    return found
+    memories = model.machine.memories
+    return {name: e for name, e in byte_prices(model).items() if memories[name].homes}
 
 
 def _overflow(model: Subject, cases: Cases) -> Floats:

@@ -11,6 +11,7 @@ from joulecheck.space import CaseSpace
 from joulecheck.workload import Gemm
 from joulecheck.workload.columns import Floats
 from joulecheck_properties.margins import at_most, least
+from joulecheck_properties.prices import compulsory_bytes
 from joulecheck_strategies import workloads
 
 
@@ -63,6 +64,6 @@ class LatencyAboveTraffic(Property):
         margins = []
         for memory in model.machine.memories.values():
             if memory.bandwidth and memory.homes:
-                crossing = sum(getattr(cases.compulsory, role) for role in memory.homes)
+                crossing = compulsory_bytes(cases, memory.homes)
                 margins.append(at_most(crossing / memory.bandwidth, latency))
         return least(margins, len(cases))

@@ -17,10 +17,11 @@ from joulecheck_strategies import workloads
 
 
 class NothingNegative(Property):
-    """No total, term, latency or utilisation is negative.
+    """No total, term, latency, utilisation or traffic is negative.
 
     Statement:
-        x >= 0 for the energy, the latency, the utilisation, and every term of them.
+        x >= 0 for the energy, the latency, the utilisation, every term of them, and the
+        bytes that cross each memory.
 
     Rationale:
         Energy is dissipated and time passes. A negative term is a saving that is
@@ -63,8 +64,9 @@ class NothingNegative(Property):
             [answers.energy, *answers.energy_terms.values()],
             [answers.latency, *answers.latency_terms.values()],
             [answers.utilisation],
+            [*answers.traffic.values()],
         )
-        return ROUNDING + least((_least_share(kind) for kind in kinds), len(cases))
+        return ROUNDING + least((_least_share(kind) for kind in kinds if kind), len(cases))
 
 
 def _least_share(quantities: list[Floats]) -> Floats:

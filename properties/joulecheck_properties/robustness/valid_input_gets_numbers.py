@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
 from joulecheck.case import Case, Cases
-from joulecheck.estimate import Answers
-from joulecheck.model import Offer, Subject
+from joulecheck.model import Subject
 from joulecheck.property import Planted, Property
 from joulecheck.space import CaseSpace
 from joulecheck.workload import Gemm
-from joulecheck.workload.columns import Bools, Floats
+from joulecheck.workload.columns import Floats
+from joulecheck_properties.answered import answered
 from joulecheck_strategies import workloads
 
 
@@ -21,8 +19,8 @@ class ValidInputGetsNumbers(Property):
 
     Statement:
         For every valid workload at a supported precision the model returns, and every
-        number that it offers is neither infinite nor NaN. A prediction through a layer
-        may be left out.
+        number that it offers is neither infinite nor NaN. A prediction through a layer,
+        a sub-total or the traffic of a memory may be left out.
 
     Rationale:
         A model that divides by a tile count of zero, or that has no schedule for a
@@ -59,24 +57,4 @@ class ValidInputGetsNumbers(Property):
 
     def margin(self, model: Subject, cases: Cases) -> Floats:
         """1 where all is well, -1 where the model raised or a number is not finite."""
-        answers = model.ask(cases)
-        good = _finite(answers, model.offers)
-        good[list(answers.errors)] = False
-        return np.where(answers.unsupported, np.nan, np.where(good, 1.0, -1.0))
-
-
-def _finite(answers: Answers, offers: frozenset[Offer]) -> Bools:
-    offered = {
-        Offer.ENERGY: answers.energy,
-        Offer.LATENCY: answers.latency,
-        Offer.UTILISATION: answers.utilisation,
-    }
-    quantities = [
-        *(values for offer, values in offered.items() if offer in offers),
-        *answers.energy_terms.values(),
-        *answers.latency_terms.values(),
-    ]
-    bounded = [~np.isinf(energy) for energy in answers.through.values()]
-    finite = [np.ones(len(answers), dtype=bool), *map(np.isfinite, quantities), *bounded]
-    found: Bools = np.logical_and.reduce(finite)
-    return found
+        return answered(model, cases)

@@ -26,7 +26,7 @@ class OwnTermsInProportion(Property):
         Let each coefficient c be multiplied by f_c. A term t whose only coefficient is
         c becomes f_c t. A term with several becomes something between the product of
         the f_c below 1 and the product of those above 1, times t; if one of them alone
-        is perturbed, t is affine in it: t(f) + t(2 - f) = 2 t(1).
+        is perturbed, t is affine in it: t(1) + t(f) = 2 t((1 + f) / 2).
 
     Rationale:
         A coefficient is a price for counted events. A dead coefficient, one used twice
@@ -34,7 +34,7 @@ class OwnTermsInProportion(Property):
 
     Domain:
         Terms of coefficients that declare which terms they move, under one to three
-        factors between 0.5 and 2. A model whose mapping depends on energy coefficients
+        factors between 0.1 and 10. A model whose mapping depends on energy coefficients
         is concave in them instead and declares an exemption.
 
     Tolerance:
@@ -68,12 +68,12 @@ class OwnTermsInProportion(Property):
         """The least margin over the perturbed terms."""
         nominal = model.ask(cases.cases)
         scaled = model.ask(cases.cases, cases.scales)
-        mirrored = model.ask(cases.cases, {n: 2 - f for n, f in cases.scales.items()})
+        halfway = model.ask(cases.cases, {n: (1 + f) / 2 for n, f in cases.scales.items()})
         one_moved = sum(f != 1 for f in cases.scales.values()) == 1
         margins = []
         for term, owners in _owners(model, cases.scales).items():
-            answers = (nominal, scaled, mirrored)
-            before, after, mirror = (a.energy_term(term) for a in answers)
+            answers = (nominal, scaled, halfway)
+            before, after, middle = (a.energy_term(term) for a in answers)
             factors = [f for name, f in cases.scales.items() if name in owners]
             touched = np.logical_or.reduce([f != 1 for f in factors])
             if len(owners) == 1:
@@ -83,7 +83,7 @@ class OwnTermsInProportion(Property):
             low = np.multiply.reduce([np.minimum(1, f) for f in factors])
             high = np.multiply.reduce([np.maximum(1, f) for f in factors])
             within = np.minimum(at_most(low * before, after), at_most(after, high * before))
-            affine = equality(after + mirror, 2 * before, TOLERANCE)
+            affine = equality(before + after, 2 * middle, TOLERANCE)
             margins.append(np.where(touched, within, np.nan))
             margins.append(np.where(touched & one_moved, affine, np.nan))
         return least(margins, len(cases))

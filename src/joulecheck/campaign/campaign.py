@@ -1,21 +1,21 @@
 """A campaign: properties x models x cases, as a sequence of events.
 
-It goes round by round. A round gives every active pair one epoch of cases. What fails
-is followed up at the end of a pass, one failure for each property and kind of model;
-then the pairs that failed go on behind it, without the cases of its region. What a
-round does depends on the seed, the pairs and the rounds before it alone, so that any
-number of workers finds the same.
+It goes round by round. A round gives every active pair one epoch of cases, some pairs
+at a time. What fails among these is followed up together, one failure for each property
+and kind of model; then the pairs that failed go on behind it, without the cases of its
+region. What is known changes between such steps alone, and depends on the seed and the
+pairs, so that any number of workers finds the same.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple, TypeGuard
+from typing import Final, TypeGuard
 
 import attrs
-import numpy as np
 
+from joulecheck.campaign.causes import Causes, Kind
 from joulecheck.campaign.events import (
     CampaignFinished,
     CampaignStarted,
@@ -25,6 +25,7 @@ from joulecheck.campaign.events import (
     Event,
     ModelFailed,
     Pair,
+    PairEnded,
     PairSkipped,
     RoundFinished,
     StaleExemption,
@@ -37,7 +38,6 @@ from joulecheck.counterexample import Counterexample
 from joulecheck.errors import NotOffered
 from joulecheck.model import Subject
 from joulecheck.property import Property
-from joulecheck.region import Region
 
 EPOCH: Final = 1 << 16
 """Cases of a vectorised model in one unit."""
@@ -45,8 +45,11 @@ EPOCH: Final = 1 << 16
 SCALAR_EPOCH: Final = 128
 """Cases of another model in one unit: few, for a round of slow models takes minutes."""
 
-MOST_FINDINGS: Final = 4
-"""Of one pair in one campaign; it is searched no further then."""
+TOGETHER: Final = 256
+"""Pairs that are searched before what fails among them is followed up."""
+
+MOST_FINDINGS: Final = 8
+"""Causes of one pair's failures in one campaign; it is searched no further then."""
 
 UNBOUNDED: Final = 1 << 62
 
@@ -121,36 +124,6 @@ def _epoch_of(model: Subject) -> int:
     return EPOCH if model.vectorised else SCALAR_EPOCH
 
 
-class Kind(NamedTuple):
-    """Models of one kind that violate one property may do so for one cause."""
-
-    property: str
-    architecture: str | None
-    model: str
-    """The name of its class."""
-
-
-@attrs.define
-class Cause:
-    """A counterexample, and the models that fail in its region."""
-
-    counterexample: Counterexample
-
-    @property
-    def region(self) -> Region | None:
-        """Where it fails, if that is known."""
-        return self.counterexample.region
-
-    def fails_on(self, model: str) -> bool:
-        """Whether that model was seen to fail there."""
-        return model in {self.counterexample.model, *self.counterexample.also}
-
-    def share(self, model: str) -> None:
-        """Note that another model fails there too."""
-        also = (*self.counterexample.also, model)
-        self.counterexample = attrs.evolve(self.counterexample, also=also)
-
-
 class Campaign:
     """Searches the pairs of a plan and yields what happens."""
 
@@ -162,6 +135,8 @@ class Campaign:
         seed: int,
         extent: Extent,
         executor: Executor,
+        accepted: Sequence[Counterexample] = (),
+        explain: bool = True,
     ) -> None:
         """Prepare it.
 
@@ -171,17 +146,19 @@ class Campaign:
             seed: of all random numbers.
             extent: how much to search.
             executor: where the units run.
+            accepted: known counterexamples, which are counted and not reported again.
+            explain: whether to look for the region of each failure, and for what is
+                behind it.
         """
         self._models = {model.name: model for model in models}
         self._laws = laws
         self._seed = seed
         self._extent = extent
         self._executor = executor
+        self._explain = explain
         self._tallies: dict[Pair, Tally] = {}
         self._exempt: dict[Pair, Tally] = {}
-        self._laws_by_id = {law.id: law for law in laws}
-        self._causes: dict[Kind, list[Cause]] = {}
-        self._findings: dict[Pair, int] = {}
+        self._causes = Causes(self._models, accepted)
         self._ended: set[Pair] = set()
         self._planned_checks: int | None = None
         self._done = 0
@@ -220,107 +197,134 @@ class Campaign:
         active = list(pairs)
         epoch = self._extent.first_epoch
         while active and (deadline is None or time.monotonic() < deadline):
-            units = [unit for pair in active if (unit := self._unit(pair, epoch)).cases]
-            if not units:
+            active = [pair for pair in active if self._cases_of(pair, epoch)]
+            if not active:
                 return
-            yield from self._round(units, deadline)
+            for start in range(0, len(active), TOGETHER):
+                some = active[start : start + TOGETHER]
+                units = [self._unit(pair, epoch) for pair in some]
+                yield from self._searched(units, deadline)
             active = [pair for pair in active if pair not in self._ended]
             epoch += 1
             yield RoundFinished(self._seed, epoch)
 
-    def _round(self, units: Sequence[Unit], deadline: float | None) -> Iterator[Event]:
-        """One epoch of every pair: search, follow up what fails, and go on behind it."""
+    def _searched(self, units: Sequence[Unit], deadline: float | None) -> Iterator[Event]:
+        """One epoch of some pairs: search, follow up what fails, and go on behind it."""
         while units:
-            failing: list[Searched] = []
+            stopped: list[Searched] = []
             for outcome in self._executor.run(units, deadline):
                 yield from self._told(outcome)
                 if self._is_new(outcome):
-                    failing.append(outcome)
-            yield from self._followed_up(failing)
-            units = [unit for found in failing if (unit := self._going_on(found))]
+                    stopped.append(outcome)
+                    yield from self._shared(outcome)
+            new = [found for found in stopped if not found.behind]
+            yield from self._followed_up(new, deadline)
+            units = []
+            for found in stopped:
+                pair = _pair_of(found.unit)
+                if (why := self._why_ended(pair)) is not None:
+                    self._ended.add(pair)
+                    yield PairEnded(pair, why)
+                if pair not in self._ended:
+                    units.append(self._going_on(found))
 
     def _is_new(self, outcome: Searched | Failed) -> TypeGuard[Searched]:
-        pair = _pair_of(outcome.unit)
-        return (
-            isinstance(outcome, Searched)
-            and bool(outcome.failing)
-            and pair not in self._ended
-            and not outcome.unit.exempt
-        )
-
-    def _followed_up(self, failing: Sequence[Searched]) -> Iterator[Event]:
-        """Make the first failure of each kind of model minimal, and look who shares it."""
-        first: dict[Kind, Searched] = {}
-        for found in failing:
-            first.setdefault(self._kind(found.unit), found)
-        units = [attrs.evolve(f.unit, follow=f.failing) for f in first.values()]
-        for outcome in self._executor.run(units, None):
-            pair = _pair_of(outcome.unit)
-            if isinstance(outcome, Failed):
-                yield from self._told(outcome)
-                continue
-            assert outcome.counterexample is not None  # noqa: S101 - it was followed up
-            cause = Cause(outcome.counterexample)
-            self._causes.setdefault(self._kind(outcome.unit), []).append(cause)
-            self._findings[pair] = self._findings.get(pair, 0) + 1
-            yield CounterexampleFound(outcome.counterexample, outcome.seconds)
-        for found in failing:
-            yield from self._shared(found)
+        if isinstance(outcome, Failed) or outcome.unit.exempt:
+            return False
+        return bool(outcome.failing) and _pair_of(outcome.unit) not in self._ended
 
     def _shared(self, found: Searched) -> Iterator[Event]:
-        """Note the causes of other models in whose regions this one fails."""
+        """Note the causes of other models that this one fails for too."""
         pair = _pair_of(found.unit)
-        for cause in self._explaining(found):
-            models = {cause.counterexample.model, *cause.counterexample.also}
-            if pair.model not in models:
-                cause.share(pair.model)
-                yield CauseShared(cause.counterexample, pair)
+        self._causes.clear(pair, found.cleared)
+        for cause in self._causes.share(pair, found.behind):
+            yield CauseShared(cause.counterexample, pair, accepted=cause.accepted)
 
-    def _explaining(self, found: Searched) -> list[Cause]:
-        """The known causes in whose regions some of the failing rows lie."""
-        rows = np.array(found.failing, dtype=np.int64)
-        space = self._laws_by_id[found.unit.property].space(self._models[found.unit.model])
-        causes = self._causes.get(self._kind(found.unit), [])
-        return [c for c in causes if c.region and c.region.contains(space, rows).any()]
+    def _followed_up(
+        self, failing: Sequence[Searched], deadline: float | None
+    ) -> Iterator[Event]:
+        """Find out what is behind the first failure of each kind of model."""
+        units: list[Unit] = []
+        led: set[Kind] = set()
+        for found in failing:
+            pair = _pair_of(found.unit)
+            elsewhere = self._causes.unsearched(pair) if self._explain else None
+            if elsewhere is not None:  # its region may be another one on this model
+                case = elsewhere.counterexample.case
+                units.append(
+                    attrs.evolve(
+                        found.unit, follow=found.failing, around=case, cause=elsewhere.id
+                    )
+                )
+            elif (kind := self._causes.kind(pair)) not in led:
+                led.add(kind)
+                units.append(attrs.evolve(found.unit, follow=found.failing))
+        for outcome in self._executor.run(units, deadline):
+            yield from self._explained(outcome, deadline)
 
-    def _going_on(self, found: Searched) -> Unit | None:
-        """The rest of a unit's cases, without those that are explained; None at its end."""
+    def _explained(
+        self, outcome: Searched | Failed, deadline: float | None
+    ) -> Iterator[Event]:
+        unit = outcome.unit
+        pair = _pair_of(unit)
+        if isinstance(outcome, Failed):
+            if unit.explain and unit.around is None:  # it dies of a case that was tried
+                plain = attrs.evolve(unit, explain=False)
+                for again in self._executor.run([plain], deadline):
+                    yield from self._explained(again, deadline)
+            yield from self._told(outcome)
+        elif unit.cause is not None:
+            self._causes.search_ended(pair, unit.cause, outcome.region)
+        elif outcome.counterexample is not None:
+            self._causes.add(pair, outcome.counterexample)
+            yield CounterexampleFound(outcome.counterexample, outcome.seconds)
+
+    def _why_ended(self, pair: Pair) -> str | None:
+        """Why a pair that fails is searched no further, if it is not."""
+        if len(self._causes.behind(pair)) >= MOST_FINDINGS:
+            return f"{MOST_FINDINGS} findings, more are not looked for"
+        hiding = self._causes.without_region(pair)
+        if hiding is not None or (not self._explain and self._causes.behind(pair)):
+            name = "its finding" if hiding is None else hiding.id
+            return f"what {name} hides is unknown, for it has no region"
+        return None
+
+    def _going_on(self, found: Searched) -> Unit:
+        """The rest of a unit's cases, without those that are explained."""
         pair = _pair_of(found.unit)
-        known = tuple(c.region for c in self._explaining(found) if c.region is not None)
-        new = [region for region in known if region not in found.unit.known]
-        leader = any(
-            c.counterexample.model == pair.model
-            for c in self._causes.get(self._kind(found.unit), [])
-        )
-        if (leader and not new) or self._findings.get(pair, 0) >= MOST_FINDINGS:
-            self._ended.add(pair)  # what was found has no region that could be left out
-            return None
         return attrs.evolve(
-            found.unit, known=(*found.unit.known, *new), first_batch=found.batch
+            found.unit,
+            known=self._causes.regions(pair),
+            suspects=self._causes.suspects(pair),
+            first_batch=found.batch,
+            counted=found.counted,
         )
-
-    def _kind(self, unit: Unit) -> Kind:
-        """What models must have in common to share a cause."""
-        model = self._models[unit.model]
-        name = type(model.model).__name__
-        return Kind(unit.property, model.machine.architecture, name)
 
     def _planned(self, pairs: Sequence[Pair]) -> int | None:
         """Cases that all pairs check, if none has a finding."""
-        laws = self._laws_by_id
+        laws = {law.id: law for law in self._laws}
         each = [
             self._extent.checks_of(self._models[pair.model], laws[pair.property])
             for pair in pairs
         ]
         return None if self._extent.cases is None else sum(filter(None, each))
 
+    def _cases_of(self, pair: Pair, epoch: int) -> int:
+        return self._extent.cases_of(self._models[pair.model], epoch)
+
     def _unit(self, pair: Pair, epoch: int) -> Unit:
-        cases = self._extent.cases_of(self._models[pair.model], epoch)
         exempt = pair in self._exempt
-        unit = Unit(pair.model, pair.property, self._seed, epoch, cases, exempt=exempt)
-        causes = self._causes.get(self._kind(unit), [])
-        mine = [c.region for c in causes if c.region and c.fails_on(pair.model)]
-        return attrs.evolve(unit, known=tuple(mine))
+        return Unit(
+            pair.model,
+            pair.property,
+            self._seed,
+            epoch,
+            self._cases_of(pair, epoch),
+            exempt=exempt,
+            known=() if exempt else self._causes.regions(pair),
+            suspects=() if exempt else self._causes.suspects(pair),
+            explain=self._explain,
+        )
 
     def _told(self, outcome: Searched | Failed) -> Iterator[Event]:
         pair = _pair_of(outcome.unit)

@@ -15,7 +15,7 @@ import numpy as np
 
 from joulecheck.case import AnyCase, Cases
 from joulecheck.coefficient import Layer
-from joulecheck.estimate import Answers, total
+from joulecheck.estimate import MAPPINGS, Answers, including, total
 from joulecheck.model import UNSCALED, Scales, Subject
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import PRECISIONS, Floats
@@ -117,17 +117,33 @@ def _changed(found: Answers, fields: Mapping[str, Any]) -> Answers:
 
 
 def _scaled(found: Answers, model: Subject, name: str, factor: Floats | float) -> Answers:
-    """An energy term times a factor, in the total and the prefixes as well."""
+    """An energy term times a factor, wherever it counts."""
     more = (factor - 1) * found.energy_term(name)
     layer = model.layers.get(name)
     through = {
-        reached: energy + more if _includes(reached, layer) else energy
+        reached: _plus(energy, more) if _includes(reached, layer) else energy
         for reached, energy in found.through.items()
     }
-    terms = {**found.energy_terms, name: found.energy_term(name) + more}
+    sums = including(model.subtotals, name)
     return attrs.evolve(
-        found, energy=found.energy + more, energy_terms=terms, through=through
+        found,
+        energy=found.energy + more,
+        energy_terms={**found.energy_terms, name: found.energy_term(name) + more},
+        through=through,
+        subtotals={
+            n: _plus(v, more) if n in sums else v for n, v in found.subtotals.items()
+        },
     )
+
+
+ROUNDING: Final = 1e-12
+"""What is left of a sum, as a share of it, when all of its parts are taken away."""
+
+
+def _plus(value: Floats, more: Floats) -> Floats:
+    """A sum that had a path of its own, with one part changed; 0 if nothing is left."""
+    changed = value + more
+    return np.where(np.abs(changed) <= ROUNDING * np.abs(value), 0.0, changed)
 
 
 def _includes(reached: Layer, layer: Layer | None) -> bool:
@@ -218,9 +234,7 @@ class AtPrecision(Edit):
                 return np.where(here, new, old)
             return {n: np.where(here, v, old.get(n, v)) for n, v in new.items()}
 
-        fields = (
-            "energy", "latency", "utilisation", "energy_terms", "latency_terms", "through",
-        )  # fmt: skip
+        fields = ("energy", "latency", "utilisation", *MAPPINGS)
         return _changed(found, {field: chosen(field) for field in fields})
 
 
@@ -333,7 +347,10 @@ class ScaledTotal(Edit):
         """The total times the factor."""
         del model, cases, scales
         changed: dict[str, Any] = {self.total: getattr(found, self.total) * self.factor}
-        parts = {"energy": ("energy_terms", "through"), "latency": ("latency_terms",)}
+        parts = {
+            "energy": ("energy_terms", "through", "subtotals"),
+            "latency": ("latency_terms", "latency_through"),
+        }
         for field in parts.get(self.total, ()):
             values: Mapping[Any, Floats] = getattr(found, field)
             changed[field] = {name: v * self.factor for name, v in values.items()}
@@ -474,3 +491,8 @@ class EditedSubject(Subject):
         """The edited answers to a batch."""
         found = super().ask(cases, self.edit.scales(scales, len(cases)))
         return self.edit.answers(found, self, cases, scales)
+
+    def derived(self, factors: Mapping[str, float]) -> Subject:
+        """The model of another machine, with the same edit."""
+        found = super().derived(factors)
+        return found if found is self else self.of_subject(found, self.edit)

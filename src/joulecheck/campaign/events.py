@@ -112,11 +112,21 @@ class EpochFinished:
 
 @attrs.frozen
 class CauseShared:
-    """Another model fails where a counterexample of this campaign says."""
+    """A pair fails for the cause of a known counterexample."""
 
     counterexample: Counterexample
-    """The same as before, with the model in `also`."""
+    """As before, with the pair's model in `also` unless it is its own."""
     pair: Pair
+    accepted: bool
+    """Whether it is a known finding, and not one of this campaign."""
+
+
+@attrs.frozen
+class PairEnded:
+    """A pair that fails is searched no further."""
+
+    pair: Pair
+    reason: str
 
 
 @attrs.frozen
@@ -174,6 +184,7 @@ Event = (
     | EpochFinished
     | CounterexampleFound
     | CauseShared
+    | PairEnded
     | Unconfirmed
     | ModelFailed
     | RoundFinished

@@ -14,7 +14,8 @@ after each success, until none succeeds:
 
 A model without a batch path is asked lazily, plainest candidate first, the first two
 passes only and up to a limit; each success is followed by halving every field. Its
-result is not proven minimal, and says so.
+result is not proven minimal, and says so. Nor is that of a law that costs a scalar call
+a case if it reaches its limit.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ RUNG: Final = 4
 """Values of one field that a ladder tries for each value of another, largest first."""
 
 LAZY_LIMIT: Final = 400
-"""Candidates that a model without a batch path is asked in all."""
+"""Candidates that a model without a batch path is asked in all, and the least that a
+law which checks one case of many is asked."""
 
 
 @attrs.frozen
@@ -60,10 +62,23 @@ class Reduced:
 
 
 def reduce(
-    space: CaseSpace, row: Sequence[int], fails: Fails, *, vectorised: bool
+    space: CaseSpace,
+    row: Sequence[int],
+    fails: Fails,
+    *,
+    vectorised: bool,
+    thinning: int = 1,
 ) -> Reduced:
-    """The plainest failing row that the passes reach from a failing one."""
-    reducer = _Reducer(space, fails, vectorised=vectorised)
+    """The plainest failing row that the passes reach from a failing one.
+
+    Args:
+        space: where the row comes from.
+        row: canonical genes of a failing case.
+        fails: which rows of a batch fail.
+        vectorised: whether asking a batch costs little more than asking a case.
+        thinning: of the law; one above 1 gets as much less to ask as it is dearer.
+    """
+    reducer = _Reducer(space, fails, vectorised=vectorised, thinning=thinning)
     current = np.array(row, dtype=np.int64)
     while (plainer := reducer.plainer(current)) is not None:
         current = plainer if vectorised else reducer.halved(plainer)
@@ -78,10 +93,16 @@ def reduce(
 class _Reducer:
     """Asks families of candidates, counts them, and notes what it had to skip."""
 
-    def __init__(self, space: CaseSpace, fails: Fails, *, vectorised: bool) -> None:
+    def __init__(
+        self, space: CaseSpace, fails: Fails, *, vectorised: bool, thinning: int
+    ) -> None:
         self.space = space
         self.fails = fails
         self.vectorised = vectorised
+        self.chunk = max(1, CHUNK // thinning) if vectorised else 1
+        self.limit = LAZY_LIMIT if not vectorised else None
+        if vectorised and thinning > 1:
+            self.limit = max(LAZY_LIMIT, EXHAUSTIVE // thinning)
         self.moves = Moves(space.genes)
         self.evaluations = 0
         self.skipped = False
@@ -115,6 +136,8 @@ class _Reducer:
         """The plainest failing row of the first families that have a plainer one."""
         here = Plainness.of(self.space, row[None, :])
         for candidates in _merged(families):
+            if self._is_spent:
+                return None
             rows = self.space.canonical(candidates)
             keys = Plainness.of(self.space, rows)
             found = self._first_failing(rows, keys.order(keys.plainer_than(here)))
@@ -122,13 +145,20 @@ class _Reducer:
                 return found
         return None
 
+    @property
+    def _is_spent(self) -> bool:
+        """Whether no more may be asked; then something was skipped."""
+        spent = self.limit is not None and self.evaluations >= self.limit
+        self.skipped |= spent
+        return spent
+
     def _first_failing(self, rows: Ints, order: Ints) -> Ints | None:
         """The first of the rows, in this order, that fails."""
-        chunk = CHUNK if self.vectorised else 1
-        for start in range(0, len(order), chunk):
-            if not self.vectorised and self.evaluations >= LAZY_LIMIT:
+        for start in range(0, len(order), self.chunk):
+            if self._is_spent:
                 return None
-            some = rows.T.take(order[start : start + chunk], axis=1).T  # kept gene by gene
+            some = order[start : start + self.chunk]
+            some = rows.T.take(some, axis=1).T  # kept gene by gene
             self.evaluations += len(some)
             failing = np.flatnonzero(self.fails(some))
             if len(failing):

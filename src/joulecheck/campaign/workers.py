@@ -7,12 +7,9 @@ that case is a finding of the robustness family.
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import multiprocessing
 import os
 import signal
-import sys
 import tempfile
 import time
 from collections import deque
@@ -27,17 +24,19 @@ import attrs
 import numpy as np
 from pebble import ProcessExpired, ProcessPool
 
+from joulecheck.campaign.follow_up import versions
 from joulecheck.campaign.search import (
     FOLLOW_UP,
     Searched,
     Unit,
     batches,
     search,
-    versions,
+    unknown,
 )
 from joulecheck.case import Case
 from joulecheck.counterexample import Counterexample, Numbers
 from joulecheck.model import Subject
+from joulecheck.processes import end_with_parent
 from joulecheck.property import property_named
 from joulecheck.resolve import ModelRef
 
@@ -255,7 +254,7 @@ class Pool:
 
 def _finished(job: Job, found: Searched) -> Searched | Failed:
     """What a unit found; a batch that died is a failure even if its cases do not."""
-    if not job.died_in_a_batch or found.counterexample is not None:
+    if not job.died_in_a_batch or found.failing or job.unit.follow:
         return found
     reason = f"in a batch, {job.died_in_a_batch}; one by one, its cases are answered"
     return Failed(unit=job.unit, reason=reason)
@@ -268,14 +267,15 @@ def _guilty(job: Job, batch: int, row: int, reason: str) -> Counterexample | Non
     law, model = property_named(job.unit.property), job.ref.load()
     space = law.space(model)
     rows = next(r for number, r in batches(job.unit, model, law) if number == batch)
-    case = space.build(rows[row].tolist())
+    genes = unknown(job.unit, space, rows)[row].tolist()
+    case = space.build(genes)
     if not isinstance(case, Case):
         return None
     return Counterexample(
         model=job.unit.model,
         property=ROBUSTNESS,
         case=case,
-        genes=tuple(rows[row].tolist()),
+        genes=genes,
         margin=-1.0,
         numbers=(_no_numbers(reason),),
         seed=job.unit.seed,
@@ -306,9 +306,7 @@ def _start_worker(board: Path, slots: int, folder: str) -> None:
     os.chdir(folder)
     os.dup2(2, 1)  # the standard output is the report's: models print to the other
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    end_with_parent()
 
 
 def _work(job: Job, slot: int) -> Searched:

@@ -12,12 +12,14 @@ from rich.text import Text
 from joulecheck.cli.adapter import adapter
 from joulecheck.cli.distribution import distribution_command
 from joulecheck.cli.explain import explain
+from joulecheck.cli.faults import faults_command
 from joulecheck.cli.findings import findings
 from joulecheck.cli.fuzz import fuzz
 from joulecheck.cli.models import models
 from joulecheck.cli.properties import properties
 from joulecheck.cli.rank import rank
 from joulecheck.cli.replay import replay
+from joulecheck.cli.score import score_command
 from joulecheck.cli.settings import project_settings
 from joulecheck.errors import JoulecheckError
 
@@ -29,7 +31,7 @@ EXIT_INTERRUPTED: Final = 130
 @click.version_option(package_name="joulecheck")
 @click.pass_context
 def app(context: click.Context) -> None:
-    r"""Falsify energy and latency models of micro-architectures without hardware.
+    """Falsify energy and latency models of micro-architectures without hardware.
 
     joulecheck draws random GEMM, convolution and elementwise subgraphs and
     perturbations of coefficients, holds a model against the laws of physics and
@@ -45,7 +47,7 @@ def app(context: click.Context) -> None:
 
     A setting comes from the command line, else the environment (JOULECHECK_SEED for
     --seed), else [tool.joulecheck] in pyproject.toml, else its default.
-    """
+    """  # noqa: D301 - click reads the escape
     context.default_map = project_settings(context.command)
 
 
@@ -53,12 +55,14 @@ COMMANDS: Final = (
     adapter,
     distribution_command,
     explain,
+    faults_command,
     findings,
     fuzz,
     models,
     properties,
     rank,
     replay,
+    score_command,
 )
 
 for command in COMMANDS:

@@ -54,6 +54,7 @@ def _described(model: Subject) -> dict[str, Any]:
         "precisions": [precision.name for precision in model.precisions],
         "operators": sorted(model.operators),
         "energy_coefficients": list(model.energy_coefficients),
+        "knobs": list(model.knobs),
         "applicable": [pair.property for pair in planned.pairs],
         "not_applicable": _reasons(planned),
     }
@@ -76,6 +77,7 @@ def _show(out: Console, one: dict[str, Any]) -> None:
         "precisions": one["precisions"],
         "operators": one["operators"],
         "energy coefficients": one["energy_coefficients"] or ["none declared"],
+        "knobs": one["knobs"] or ["none declared"],
         "applicable": one["applicable"],
     }
     for label, values in rows.items():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from os import cpu_count
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,20 +35,19 @@ from joulecheck.cli.options import (
     named_option,
     open_corpus,
     select_option,
+    workers_option,
 )
 from joulecheck.cli.output import console, recorded, write_text
-from joulecheck.corpus import Corpus, Status, utc_now
+from joulecheck.corpus import Corpus, Finding, Status, utc_now
+from joulecheck.counterexample import Counterexample
 from joulecheck.model import Subject
 from joulecheck.property import selected
 from joulecheck.reports.json_report import CampaignDocument
 from joulecheck.reports.terminal import CampaignReport
-from joulecheck.resolve import ModelRef
+from joulecheck.resolve import ModelRef, references
 
 DEFAULT_BUDGET: Final = 30.0
 """Seconds, when neither cases nor a budget are given."""
-
-MAX_WORKERS: Final = 8
-"""Worker processes when none are asked for, on larger machines."""
 
 EXIT_FOUND: Final = 1
 EXIT_VACUOUS: Final = 2
@@ -76,14 +74,7 @@ EXIT_VACUOUS: Final = 2
     help="Of all random numbers. [default: a random one, which is printed]",
 )
 @inject_option
-@named_option(
-    "--workers",
-    type=click.IntRange(min=0),
-    default=lambda: min(cpu_count() or 1, MAX_WORKERS),
-    show_default="one a processor, at most 8",
-    help="Supervised processes that ask the models; 0 asks them in this process, where "
-    "a crash or a hang is not contained. Findings do not depend on it.",
-)
+@workers_option
 @named_option(
     "--name",
     help="Name the campaign: run again, a search of the same name goes on where it "
@@ -99,10 +90,17 @@ EXIT_VACUOUS: Final = 2
     help="List for each model and property how many cases were asked, the share in the "
     "property's domain, the least margin and what share of the cases can fail.",
 )
+@click.option(
+    "--explain/--no-explain",
+    default=True,
+    show_default=True,
+    help="Look for the region in which each failure lies, and for others behind it: at "
+    "most 8 a model and property. Without it, the first failure ends both.",
+)
 @click.option("--exit-zero", is_flag=True, help="Exit 0 also when something new is found.")
 @click.pass_context
 def fuzz(context: click.Context, /, *, exit_zero: bool, **given: Any) -> None:  # noqa: ANN401 - click checked and named them
-    r"""Search for cases in which MODEL violates a property, and make them minimal.
+    """Search for cases in which MODEL violates a property, and make them minimal.
 
     MODEL is FAMILY:PATTERN, such as 'reference:*TPU*', or MODULE:CLASS for a class of
     your own, such as mymodel:Npu for class Npu in mymodel.py here. Without it, the
@@ -115,7 +113,7 @@ def fuzz(context: click.Context, /, *, exit_zero: bool, **given: Any) -> None:  
 
     Exit 0 if nothing new was found (accepted findings count as known), 1 for a new
     finding, 2 for a usage, configuration or harness error.
-    """
+    """  # noqa: D301 - click reads the escape
     asked = Asked(**given)
     if asked.cases is not None and asked.budget is not None:
         msg = "--cases and --budget exclude each other: choose one"
@@ -149,6 +147,7 @@ class Asked:
     output_format: str
     output_file: Path | None
     show_pairs: bool
+    explain: bool
 
 
 @attrs.define
@@ -161,7 +160,7 @@ class Outcome:
 
 def _run(asked: Asked) -> Outcome:
     laws = selected(asked.select, asked.ignore)
-    refs = {m.name: ModelRef(m.name, asked.inject) for m in chosen_models(asked.models)}
+    refs = {r.name: r for r in references(chosen_models(asked.models), asked.inject)}
     subjects = [ref.load() for ref in refs.values()]
     with ExitStack() as stack:
         corpus = stack.enter_context(open_corpus(asked.corpus, asked.counterexamples))
@@ -172,6 +171,8 @@ def _run(asked: Asked) -> Outcome:
             seed=state.seed,
             extent=_extent(asked, state),
             executor=_executor(asked, refs, subjects, stack),
+            accepted=_accepted(corpus, asked.inject),
+            explain=asked.explain,
         )
         as_json = asked.output_format == "json"
         text = stack.enter_context(recorded(None if as_json else asked.output_file))
@@ -182,6 +183,16 @@ def _run(asked: Asked) -> Outcome:
         for event in campaign.run():
             listener(event)
     return listener.outcome
+
+
+def _accepted(corpus: Corpus, fault: str | None) -> list[Counterexample]:
+    """The counterexamples that may go on failing today, of models with the same fault."""
+    today = corpus.clock().date()
+    return [
+        finding.counterexample
+        for finding in corpus.all()
+        if finding.accepts_now(today) and finding.counterexample.fault == fault
+    ]
 
 
 def _state(asked: Asked) -> CampaignState:
@@ -218,6 +229,7 @@ class _Listener:
         self, asked: Asked, corpus: Corpus, state: CampaignState, text: Console
     ) -> None:
         self.outcome = Outcome()
+        self._told: set[str] = set()
         self._asked = asked
         self._corpus = corpus
         self._state = state
@@ -233,8 +245,7 @@ class _Listener:
             case CounterexampleFound():
                 self._save(event)
             case CauseShared():
-                found = attrs.evolve(event.counterexample, fault=self._asked.inject)
-                self._document.changed(self._corpus.save(found))
+                self._share(event)
             case RoundFinished():
                 attrs.evolve(self._state, epoch=event.epoch).save()
             case CampaignFinished():
@@ -247,9 +258,21 @@ class _Listener:
         found = attrs.evolve(event.counterexample, fault=self._asked.inject)
         finding = self._corpus.save(found)
         known = finding.accepts_now(utc_now().date())
-        status = "KNOWN" if known else self._status(finding.status)
         self.outcome.new += not known
-        self._report.found(finding, status, event.seconds)
+        self._tell(
+            finding, "KNOWN" if known else self._status(finding.status), event.seconds
+        )
+
+    def _share(self, event: CauseShared) -> None:
+        found = attrs.evolve(event.counterexample, fault=self._asked.inject)
+        finding = self._corpus.save(found)
+        if event.accepted and finding.id not in self._told:
+            self._tell(finding, "KNOWN", 0.0)
+        self._document.changed(finding)
+
+    def _tell(self, finding: Finding, status: str, seconds: float) -> None:
+        self._told.add(finding.id)
+        self._report.found(finding, status, seconds)
         self._document.found(finding, status)
 
     def _status(self, status: Status) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from os import cpu_count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -11,19 +12,24 @@ import click
 
 from joulecheck.corpus import DEFAULT_URL, CombinedCorpus, Directory, SqlCorpus
 from joulecheck.corpus.directory import DEFAULT_DIRECTORY
-from joulecheck.faults import FAULTS
+from joulecheck.errors import UnknownName
+from joulecheck.faults import fault_named
 from joulecheck.model import Subject
-from joulecheck.resolve import models_named
+from joulecheck.resolve import as_peers, models_named
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 DEFAULT_MODELS: Final = ("reference:*",)
 
+MAX_WORKERS: Final = 8
+"""Worker processes when none are asked for, on larger machines."""
+
 
 if TYPE_CHECKING:
     FloatType = click.ParamType[float]
+    TextType = click.ParamType[str]
 else:  # generic only for type checkers in the oldest click
-    FloatType = click.ParamType
+    FloatType = TextType = click.ParamType
 
 
 class Duration(FloatType):
@@ -45,6 +51,24 @@ class Duration(FloatType):
         if match is None or float(match[1]) <= 0:
             self.fail(f"{value!r} is no time; write 90s, 5m or 8h", param, ctx)
         return float(match[1]) * self._units[match[2]]
+
+
+class FaultName(TextType):
+    """The name of a fault to inject, in full."""
+
+    name = "fault"
+
+    def convert(
+        self,
+        value: object,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str:
+        """Look it up."""
+        try:
+            return fault_named(str(value)).name
+        except UnknownName as error:
+            self.fail(str(error), param, ctx)
 
 
 def named_option(*names: str, **settings: Any) -> Callable[[F], F]:  # noqa: ANN401 - as click.option
@@ -82,11 +106,18 @@ file_option = named_option(
 )
 inject_option = named_option(
     "--inject",
-    type=click.Choice(sorted(FAULTS)),
+    type=FaultName(),
     metavar="FAULT",
-    help="Plant a named fault in the reference models, to see it found. One of: "
-    + "; ".join(f"{name} ({fault.summary})" for name, fault in sorted(FAULTS.items()))
-    + ".",
+    help="Plant a fault in the reference models, to see it found: a named one, or variant "
+    "N of a kind as KIND#N. `joulecheck faults` lists them.",
+)
+workers_option = named_option(
+    "--workers",
+    type=click.IntRange(min=0),
+    default=lambda: min(cpu_count() or 1, MAX_WORKERS),
+    show_default="one a processor, at most 8",
+    help="Supervised processes that ask the models; 0 asks them in this process, where "
+    "a crash or a hang is not contained. What is found does not depend on it.",
 )
 select_option = named_option(
     "--select",
@@ -108,10 +139,10 @@ def open_corpus(url: str, counterexamples: str) -> CombinedCorpus:
 
 
 def chosen_models(patterns: Sequence[str]) -> list[Subject]:
-    """The models of all patterns, each once.
+    """The models of all patterns, each once; the user's own are peers of each other.
 
     Raises:
         UnknownName: a pattern matches nothing.
     """
     found = {m.name: m for pattern in patterns for m in models_named(pattern)}
-    return list(found.values())
+    return as_peers(found.values())

@@ -202,13 +202,17 @@ def _disagreements(console: Console, found: Data) -> None:
     for one in found["known"]:
         table.add_row(
             one["link"],
-            f"{one['better']} < {one['worse']}",
+            f"{one['better']} < {one['worse']} at {' x '.join(map(str, one['least']))}",
             _both(one["published"]),
             _both(one["model"]),
             f"{one['source']}. {one['note']}.",
         )
     console.print(table)
-    _say(console, f"Published: power limit over peak. Model: {found['workload']}, INT8.")
+    _say(
+        console,
+        "Published: power limit over peak. Model: a GEMM of that size at INT8; total "
+        "energy of parts, on-chip dynamic energy of archetypes.",
+    )
 
 
 def _both(pair: Data) -> str:

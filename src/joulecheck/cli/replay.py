@@ -29,8 +29,8 @@ from joulecheck.errors import UnknownName
 from joulecheck.faults import fault_named, inject
 from joulecheck.model import Subject, family_names
 from joulecheck.reference.layered import LayeredModel
+from joulecheck.reports.findings import finding_title
 from joulecheck.reports.json_report import dumps
-from joulecheck.reports.wording import finding_title
 from joulecheck.resolve import stored_model
 
 

@@ -17,12 +17,13 @@ from typing import Final, NamedTuple
 import attrs
 import numpy as np
 
-from joulecheck.case import AnyCase, Cases, Question
+from joulecheck.case import AnyCase, Question
 from joulecheck.corpus.finding import Finding, Status, utc_now
 from joulecheck.corpus.store import Corpus
 from joulecheck.errors import InvalidSetting, JoulecheckError, NotOffered
 from joulecheck.model import Subject
 from joulecheck.property import Property, property_named
+from joulecheck.region import Generalised
 
 Resolve = Callable[[str], Subject]
 """Finds a model by the name that a counterexample gives; raises a JoulecheckError."""
@@ -182,6 +183,10 @@ def _status_after(status: Status, outcome: Outcome) -> Status:
             return status
 
 
+SAMPLED: Final = 256
+"""Fresh cases of each region of a finding whose own case holds."""
+
+
 class _Run(NamedTuple):
     """One evaluation: a margin, or NaN and the reason why there is none."""
 
@@ -213,6 +218,8 @@ def _replayed(
             finding=finding, outcome=Outcome.CANNOT_RUN, reason=reason, today=today
         )
     runs = [_run(law, subject, found.case) for _ in range(repeats)]
+    if all(run.outcome is Outcome.FIXED for run in runs) and found.region is not None:
+        runs = [_elsewhere(law, subject, found.region) or runs[0]]
     exemption = subject.exemptions.get(law.id)
     return Replayed(
         finding=finding,
@@ -249,6 +256,26 @@ def _run(law: Property, subject: Subject, case: AnyCase) -> _Run:
     return _Run(margin, _silence(law, subject, case) if math.isnan(margin) else "")
 
 
+def _elsewhere(law: Property, subject: Subject, found: Generalised) -> _Run | None:
+    """The worst of fresh cases in the regions that a finding had, if one fails."""
+    rng, worst, failing, tried = np.random.default_rng(0), 0.0, 0, 0
+    try:
+        space = law.space(subject)
+        for region in found.regions:
+            rows = region.sample(
+                space, rng, SAMPLED if subject.vectorised else SAMPLED // 8
+            )
+            margins = law.checked_margin(subject, space.batch(rows))
+            failing += int((margins < 0).sum())
+            tried += len(rows)
+            worst = float(np.nanmin([*margins, worst]))
+    except JoulecheckError:  # the space has changed since, so that the case alone counts
+        return None
+    if not failing:
+        return None
+    return _Run(worst, f"the case held, but {failing} of {tried} in its region fail")
+
+
 def _silence(law: Property, subject: Subject, case: AnyCase) -> str:
     """Why the law gave no margin, by asking the model once more."""
     for question in case.questions:
@@ -262,12 +289,14 @@ def _silence(law: Property, subject: Subject, case: AnyCase) -> str:
 
 
 def _refusal(subject: Subject, question: Question) -> str:
-    scales = {name: np.array([factor]) for name, factor in question.scale.items()}
-    answers = subject.one_by_one.ask(Cases.of([question.case]), scales)
+    asked = question.peer or subject.name
+    answers = subject.answer(question)
     if answers.unsupported[0]:
-        return f"{subject.name} does not support the {question.role} any more"
+        derived = "derived machine" if question.factors else question.role
+        what = "case" if question.peer else derived
+        return f"{asked} does not support the {what} any more"
     error = answers.errors.get(0)
-    return f"{subject.name} raised {error}" if error else ""
+    return f"{asked} raised {error}" if error else ""
 
 
 _WORDS: Final = {

@@ -17,8 +17,7 @@ import numpy as np
 from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Layer
 from joulecheck.errors import NotOffered
-from joulecheck.faults.planted import Arrays, Change, FaultyModel
-from joulecheck.model import Scales
+from joulecheck.faults.planted import Arrays, Change, FaultyModel, dearer
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.workload.columns import Floats, OperatorColumns
 
@@ -99,32 +98,45 @@ class Mutation:
         return found.wrapper(model, found.change)
 
 
-def sound(model: LayeredModel, cases: Cases, scales: Scales) -> Arrays:
-    """What the model without a fault answers."""
-    return Arrays.of(model.estimate_batch(cases, scales))
-
-
 def rescaled(
     model: LayeredModel, found: Arrays, factors: Mapping[str, Floats | float]
 ) -> Arrays:
-    """Energy terms times factors, in the total and in every prediction by layer."""
-    through, energy = dict(found.through), found.energy
-    terms = dict(found.energy_terms)
-    layers = list(Layer)
+    """Energy terms times factors, wherever they count."""
     for name, factor in factors.items():
-        more = terms[name] * (factor - 1)
-        terms[name] = terms[name] + more
-        energy = energy + more
-        first = layers.index(model.layers[name])
-        for layer in layers[first:]:
-            if layer in through:
-                through[layer] = through[layer] + more
-    return attrs.evolve(found, energy=energy, energy_terms=terms, through=through)
+        found = dearer(model, found, name, found.energy_terms[name] * (factor - 1))
+    return found
 
 
-def slower(found: Arrays, more: Floats) -> Arrays:
-    """The answer with so many more seconds in all, in the total alone."""
-    return attrs.evolve(found, latency=found.latency + more)
+def moved(
+    model: LayeredModel, found: Arrays, memory: str, factor: Floats | float
+) -> Arrays:
+    """The bytes of a memory times a factor: its energy and the traffic that is told."""
+    traffic = dict(found.traffic)
+    if memory in traffic:
+        traffic[memory] = traffic[memory] * factor
+    dearer = rescaled(model, found, {memory: factor})
+    return attrs.evolve(dearer, traffic=traffic)
+
+
+def lasting(
+    model: LayeredModel, found: Arrays, latency: Floats, *, by_layer: bool
+) -> Arrays:
+    """The answer with another latency in all, and what a model computes from it.
+
+    Those are the utilisation and static energy, and `by_layer` the latencies up to each
+    layer. The terms of latency stay.
+    """
+    lasts = np.where(found.latency > 0, latency / found.latency, 1.0)
+    static = dict.fromkeys(terms_of(model, Layer.STATIC), lasts)
+    with np.errstate(divide="ignore"):
+        utilisation = found.utilisation / lasts
+    changed = rescaled(model, found, static)
+    through = found.latency_through
+    if by_layer:
+        through = {layer: time * lasts for layer, time in through.items()}
+    return attrs.evolve(
+        changed, latency=latency, utilisation=utilisation, latency_through=through
+    )
 
 
 def terms_of(model: LayeredModel, layer: Layer) -> list[str]:

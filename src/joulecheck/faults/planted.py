@@ -7,15 +7,17 @@ path is a batch of one, unless the fault is about the difference between the two
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from itertools import takewhile
+from typing import Any, Final, Protocol
 
 import attrs
 import numpy as np
+from numpy.typing import ArrayLike
 
 from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Layer
-from joulecheck.errors import NotOffered, UnknownName, did_you_mean
-from joulecheck.estimate import Estimate, total
+from joulecheck.errors import NotOffered
+from joulecheck.estimate import Estimate, including, total
 from joulecheck.model import UNSCALED, Scale, Scales, Subject
 from joulecheck.reference.layered import LayeredModel, batch_of_one
 from joulecheck.workload import Precision
@@ -35,6 +37,8 @@ class FaultyModel:
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the model has
         """Everything that the fault does not touch."""
+        if "model" not in self.__dict__:  # a copy that is being made
+            raise AttributeError(name)
         return getattr(self.model, name)
 
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
@@ -45,6 +49,14 @@ class FaultyModel:
         """The changed answer to a batch of one."""
         self.model.require(case)
         return batch_of_one(self.estimate_batch, case, scale)
+
+    def derive(self, factors: Mapping[str, float]) -> FaultyModel:
+        """The model of another machine with the same fault in it."""
+        return self.planted_in(self.model.derive(factors))
+
+    def planted_in(self, model: LayeredModel) -> FaultyModel:
+        """Another model with the same fault in it."""
+        return type(self)(model, self.change)
 
 
 class SoundScalarModel(FaultyModel):
@@ -86,6 +98,17 @@ class LateRestoringModel(FaultyModel):
         return found
 
 
+class Plantable(Protocol):
+    """What can be planted in a reference model."""
+
+    @property
+    def name(self) -> str:
+        """As a user writes it."""
+
+    def plant(self, model: LayeredModel) -> FaultyModel:
+        """The model with the fault in it."""
+
+
 @attrs.frozen
 class Fault:
     """A named fault and how to plant it."""
@@ -94,7 +117,7 @@ class Fault:
     summary: str
     """What the model does wrong, in a sentence."""
     change: Change
-    wrapper: type[FaultyModel] = FaultyModel
+    wrapper: Callable[[LayeredModel, Change], FaultyModel] = FaultyModel
 
     def plant(self, model: LayeredModel) -> FaultyModel:
         """The model with this fault in it."""
@@ -111,38 +134,62 @@ class Arrays(Estimate):
     energy_terms: Mapping[str, Floats]
     latency_terms: Mapping[str, Floats]
     through: Mapping[Layer, Floats]
+    latency_through: Mapping[Layer, Floats]
+    subtotals: Mapping[str, Floats]
+    traffic: Mapping[str, Floats]
 
     @classmethod
     def of(cls, answer: Estimate) -> Arrays:
         """The same numbers, known to be arrays."""
+
+        def arrays(values: Mapping[Any, ArrayLike]) -> dict[Any, Floats]:
+            return {name: np.asarray(value) for name, value in values.items()}
+
         return cls(
             energy=np.asarray(answer.energy, dtype=np.float64),
             latency=np.asarray(answer.latency, dtype=np.float64),
             utilisation=np.asarray(answer.utilisation, dtype=np.float64),
-            energy_terms={n: np.asarray(v) for n, v in answer.energy_terms.items()},
-            latency_terms={n: np.asarray(v) for n, v in answer.latency_terms.items()},
+            energy_terms=arrays(answer.energy_terms),
+            latency_terms=arrays(answer.latency_terms),
             scope=answer.scope,
-            through={layer: np.asarray(v) for layer, v in answer.through.items()},
+            through=arrays(answer.through),
+            latency_through=arrays(answer.latency_through),
+            subtotals=arrays(answer.subtotals),
+            traffic=arrays(answer.traffic),
         )
 
 
-def _sound(model: LayeredModel, cases: Cases, scales: Scales) -> Arrays:
+def sound(model: LayeredModel, cases: Cases, scales: Scales) -> Arrays:
+    """The model's own answer."""
     return Arrays.of(model.estimate_batch(cases, scales))
 
 
+def dearer(model: LayeredModel, found: Arrays, term: str, more: Floats) -> Arrays:
+    """The answer with so much more energy in one term, wherever it counts."""
+    inside = set(takewhile(lambda layer: layer is not model.layers[term], Layer))
+    sums = including(model.subtotals, term)
+    return attrs.evolve(
+        found,
+        energy=found.energy + more,
+        energy_terms={**found.energy_terms, term: found.energy_terms[term] + more},
+        through={x: e if x in inside else e + more for x, e in found.through.items()},
+        subtotals={n: e + more if n in sums else e for n, e in found.subtotals.items()},
+    )
+
+
 def _dropped_term(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    found = _sound(model, cases, scales)
+    found = sound(model, cases, scales)
     return attrs.evolve(found, energy=found.energy - found.energy_terms["static"])
 
 
 def _misplaced_layer(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    found = _sound(model, cases, scales)
+    found = sound(model, cases, scales)
     swollen = found.through[Layer.SCRATCHPAD] + found.energy_terms[_far_term(model, found)]
     return attrs.evolve(found, through={**found.through, Layer.SCRATCHPAD: swollen})
 
 
 def _roofline_minimum(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    found = _sound(model, cases, scales)
+    found = sound(model, cases, scales)
     return attrs.evolve(found, latency=np.minimum.reduce([*found.latency_terms.values()]))
 
 
@@ -156,7 +203,7 @@ def _far_term(model: LayeredModel, found: Estimate) -> str:
     return _terms_of(model, found, Layer.DRAM)[0]
 
 
-def _far_coefficient(model: LayeredModel) -> str:
+def far_coefficient(model: LayeredModel) -> str:
     """The first coefficient that moves a term of DRAM."""
     return next(
         name
@@ -166,7 +213,7 @@ def _far_coefficient(model: LayeredModel) -> str:
 
 
 def _flipped_sign(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    found = _sound(model, cases, scales)
+    found = sound(model, cases, scales)
     flipped = {
         name: -found.energy_terms[name]
         for name in _terms_of(model, found, Layer.SCRATCHPAD)
@@ -178,11 +225,11 @@ def _flipped_sign(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate
 
 def _wrapped_rows(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     rows = cases.operators.per_case(cases.operators.m)
-    return _times(_sound(model, cases, scales), np.mod(rows, 256) / rows)
+    return times(sound(model, cases, scales), np.mod(rows, 256) / rows)
 
 
-def _times(found: Arrays, factor: Floats) -> Estimate:
-    """Everything but the utilisation times a factor a case."""
+def times(found: Arrays, factor: Floats) -> Estimate:
+    """All energies and latencies times a factor a case."""
 
     def scaled(terms: Mapping[Any, Any]) -> dict[Any, Floats]:
         return {name: value * factor for name, value in terms.items()}
@@ -194,6 +241,8 @@ def _times(found: Arrays, factor: Floats) -> Estimate:
         energy_terms=scaled(found.energy_terms),
         latency_terms=scaled(found.latency_terms),
         through=scaled(found.through),
+        latency_through=scaled(found.latency_through),
+        subtotals=scaled(found.subtotals),
     )
 
 
@@ -203,39 +252,34 @@ _FP32: Final = PRECISIONS.index(Precision.FP32)
 
 def _dear_int8(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     factor = np.where(cases.precision == _INT8, 8.0, 1.0)
-    return _times(_sound(model, cases, scales), factor)
+    return times(sound(model, cases, scales), factor)
 
 
 def _int8_as_fp32(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     looked_up = np.where(cases.precision == _INT8, _FP32, cases.precision)
-    return _sound(model, cases.at(looked_up), scales)
+    return sound(model, cases.at(looked_up), scales)
 
 
 def _dead_coefficient(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    read = {name: f for name, f in scales.items() if name != _far_coefficient(model)}
-    return _sound(model, cases, read)
+    read = {name: f for name, f in scales.items() if name != far_coefficient(model)}
+    return sound(model, cases, read)
 
 
 def _leaking_coefficient(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    found = _sound(model, cases, scales)
+    found = sound(model, cases, scales)
     near = _terms_of(model, found, Layer.SCRATCHPAD)[0]
     before = found.energy_terms[near]
-    after = before * scales.get(_far_coefficient(model), 1.0)
+    after = before * scales.get(far_coefficient(model), 1.0)
     terms = {**found.energy_terms, near: after}
     return attrs.evolve(found, energy=found.energy + after - before, energy_terms=terms)
 
 
 def _hidden_constant(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    found = _sound(model, cases, scales)
-    hidden = 1e-12 * cases.ops
-    terms = {**found.energy_terms, "alu": found.energy_terms["alu"] + hidden}
-    through = {layer: energy + hidden for layer, energy in found.through.items()}
-    return attrs.evolve(
-        found, energy=found.energy + hidden, energy_terms=terms, through=through
-    )
+    return dearer(model, sound(model, cases, scales), "alu", 1e-12 * cases.ops)
 
 
-def _compute_time(model: LayeredModel, found: Arrays) -> Floats:
+def compute_time(model: LayeredModel, found: Arrays) -> Floats:
+    """(cases,) the longest time that is neither a memory's nor the launch."""
     others = {*model.machine.memories, "launch"}
     times = [time for name, time in found.latency_terms.items() if name not in others]
     longest: Floats = np.maximum.reduce(times)
@@ -243,42 +287,34 @@ def _compute_time(model: LayeredModel, found: Arrays) -> Floats:
 
 
 def _macs_as_ops(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    found = _sound(model, cases, scales)
-    return attrs.evolve(found, latency=_compute_time(model, found) / 2)
+    found = sound(model, cases, scales)
+    return attrs.evolve(found, latency=compute_time(model, found) / 2)
 
 
 def _compute_only(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    found = _sound(model, cases, scales)
-    return attrs.evolve(found, latency=_compute_time(model, found))
+    found = sound(model, cases, scales)
+    return attrs.evolve(found, latency=compute_time(model, found))
 
 
 def _unpaid_inputs(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    found = _sound(model, cases, scales)
     memories = model.machine.memories
     home = next(name for name, memory in memories.items() if "input" in memory.homes)
     price = model.coefficients[f"{home}_energy"].value * scales.get(f"{home}_energy", 1.0)
     unpaid = cases.traffic.input * price
-    through = {
-        layer: energy - unpaid if layer in {Layer.DRAM, Layer.STATIC} else energy
-        for layer, energy in found.through.items()
-    }
-    terms = {**found.energy_terms, home: found.energy_terms[home] - unpaid}
-    return attrs.evolve(
-        found, energy=found.energy - unpaid, energy_terms=terms, through=through
-    )
+    return dearer(model, sound(model, cases, scales), home, -unpaid)
 
 
 def _inverted_utilisation(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    found = _sound(model, cases, scales)
+    found = sound(model, cases, scales)
     return attrs.evolve(found, utilisation=1 / found.utilisation)
 
 
 def _drifting(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    return _times(_sound(model, cases, scales), np.full(len(cases), 1.01))
+    return times(sound(model, cases, scales), np.full(len(cases), 1.01))
 
 
 def _division_by_zero(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-    found = _sound(model, cases, scales)
+    found = sound(model, cases, scales)
     deep = np.mod(cases.operators.k, 8) == 7  # noqa: PLR2004 - a needle, to be found
     hit = cases.operators.per_case(deep.astype(np.float64)) > 0
     return attrs.evolve(found, energy=np.where(hit, np.nan, found.energy))
@@ -334,7 +370,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
         Fault(
             "kept-perturbation",
             "a perturbation is undone one call too late",
-            _sound,
+            sound,
             LateRestoringModel,
         ),
         Fault(
@@ -348,28 +384,20 @@ FAULTS: Final[Mapping[str, Fault]] = {
         ),
     )
 }
-"""Every named fault, by name."""
+"""Faults in what a model counts, adds up and answers, by name."""
 
 
-def fault_named(name: str) -> Fault:
-    """One named fault.
-
-    Raises:
-        UnknownName: there is none of that name.
-    """
-    if name not in FAULTS:
-        msg = f"no fault is called {name!r}: {did_you_mean(name, FAULTS)}"
-        raise UnknownName(msg)
-    return FAULTS[name]
-
-
-def inject(subject: Subject, fault: Fault) -> Subject:
+def inject(subject: Subject, fault: Plantable) -> Subject:
     """The same reference model with a fault in it, under the same name.
 
+    Its peers are sound.
+
     Raises:
-        NotOffered: the model is no reference model.
+        NotOffered: the model is no reference model, or the fault does not apply to it.
     """
     if not isinstance(subject.model, LayeredModel):
         msg = f"{subject.name} is no reference model: faults can be injected in those only"
         raise NotOffered(msg)
-    return Subject.of(fault.plant(subject.model), name=subject.name)
+    faulty = Subject.of(fault.plant(subject.model), name=subject.name)
+    named = attrs.evolve(faulty, loadable=subject.loadable, fault=fault.name)
+    return named.beside(subject.peers)

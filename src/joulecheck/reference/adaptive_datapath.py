@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, Final
 
+import attrs
 import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
+from joulecheck.machine import Memory
 from joulecheck.quantities import BITS_PER_BYTE, OPS_PER_MAC
-from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Rates
-from joulecheck.reference.spatial import Prices, SpatialModel, Work, moved_by, served
+from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Prices, Rates
+from joulecheck.reference.spatial import SpatialModel, Work, moved_by, served
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import PRECISIONS, Floats
 
@@ -42,6 +44,20 @@ class AdaptiveDatapathEnergyModel(SpatialModel):
         "dram": Layer.DRAM,
         "static": Layer.STATIC,
     }
+    latency_layers: ClassVar = {
+        "tiles": Layer.ALU,
+        "launch": Layer.REGISTER,
+        "scratchpad": Layer.SCRATCHPAD,
+        "loading": Layer.ON_CHIP,
+        "dram": Layer.DRAM,
+    }
+    before: ClassVar = ("loading",)
+    subtotals: ClassVar = {
+        "all_compute": ("alu",),
+        "all_movement": ("macro", "routing", "scratchpad", "network", "dram"),
+        "all_control": ("control", "configuration"),
+        "dynamic": ("all_compute", "all_movement", "all_control"),
+    }
     moves: ClassVar = moved_by(
         {
             "alu": ("mac_energy", "op_energy"),
@@ -55,6 +71,9 @@ class AdaptiveDatapathEnergyModel(SpatialModel):
             "static": ("static_power",),
         }
     )
+    saves: ClassVar = {
+        "scratchpad": frozenset({"routing", "scratchpad", "network", "dram"})
+    }
 
     def _work(self, cases: Cases) -> Work:
         ops = cases.operators
@@ -76,6 +95,12 @@ class AdaptiveDatapathEnergyModel(SpatialModel):
         memories = self._passing({"scratchpad": near, "dram": far})
         loading = loaded / self._bandwidth("configuration")
         return Work(events, {"tiles": found.seconds} | memories, {"loading": loading})
+
+    def _passed(self, name: str, memory: Memory) -> Memory:
+        """The memory of configurations carries and keeps no operand."""
+        if name == "configuration":
+            return attrs.evolve(memory, capacity=0)
+        return super()._passed(name, memory)
 
     @property
     def _configuration(self) -> float:

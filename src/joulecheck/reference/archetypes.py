@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
@@ -474,8 +474,8 @@ def _multiprocessors(engine: Engine) -> Structure:
     )
 
 
-def _array(activation_bytes: int) -> Structure:
-    """One array; activations beyond so many bytes are read again a column of tiles."""
+def _array() -> Structure:
+    """One array, whose activations and weights both have far memory to stay in."""
     sums = ARRAY_SIDE * ACCUMULATOR_BYTES
     buffer = technology().near_bytes - sums
     return Structure(
@@ -486,7 +486,7 @@ def _array(activation_bytes: int) -> Structure:
         geometry={
             "array_side": ARRAY_SIDE,
             "accumulator_rows": ACCUMULATOR_ROWS,
-            "activation_bytes": activation_bytes,
+            "activation_bytes": technology().far_bytes,
             "weight_bytes": technology().far_bytes,
             "stages_activations": 1,
             "vector_ops_per_clock": ARRAY_SIDE * BITS_PER_BYTE,
@@ -522,13 +522,13 @@ def _domain(name: str, model: type[LayeredModel], mechanism: str) -> Archetype:
     )
 
 
-def _tpu(name: str, activation_bytes: int, mechanism: str) -> Archetype:
+def _tpu(mechanism: str) -> Archetype:
     return Archetype(
-        name=name,
+        name="TPU",
         architecture="SYSTOLIC_ARRAY",
         model=SystolicArrayEnergyModel,
         prices=_systolic_array(),
-        structure=_array(activation_bytes),
+        structure=_array(),
         mechanism=mechanism,
     )
 
@@ -561,16 +561,13 @@ RANKED: Final = ("TPU", "KPU", "GPU", "CPU")
 
 @cache
 def _archetypes() -> dict[str, Archetype]:
-    t = technology()
     array = "one weight-stationary array of 128 x 128, accumulators of 512 rows"
-    again = "the same; what exceeds near memory is read again for each column of tiles"
     simd, amx = _cores(CORES, _SIMD, 6, 2), _cores(MATRIX_CORES, _AMX, 16, 1)
     found = (
-        _tpu("TPU", t.far_bytes, array),
+        _tpu(array),
         _domain("KPU", KPUTileEnergyAdapter, "16 tiles of 32 x 32 PEs, whole tiles"),
         _gpu("GPU", _MMA, "8 multiprocessors, warps on a matrix engine 16 x 8 x 32"),
         _cpu("CPU", CORES, simd, "128 out-of-order cores, two 512-bit SIMD units each"),
-        _tpu("TPU-refetch", t.near_bytes, again),
         _domain("KPU-seamless", DomainFlowEnergyModel, "the same PEs as one plane"),
         _gpu("GPU-lanes", _DP4A, "the same with DP4A in the lanes, no matrix engine"),
         _cpu("CPU-matrix", MATRIX_CORES, amx, "16 cores with a matrix engine each"),
@@ -594,6 +591,16 @@ def archetype(name: str) -> Archetype:
         msg = f"no archetype is called {name!r}: {did_you_mean(name, known)}"
         raise UnknownName(msg)
     return known[name]
+
+
+def _built(name: str) -> LayeredModel:
+    return archetype(name).built
+
+
+MODELS: Final[Mapping[str, Callable[[], LayeredModel]]] = {
+    name: partial(_built, name) for name in archetype_names()
+}
+"""The family `archetype:` of the entry point."""
 
 
 def device_share(chosen: Archetype, values: Values) -> Number:

@@ -17,7 +17,7 @@ On one chip everything is exactly that of the chip, and the term `link` is exact
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, TypeVar
 
@@ -26,10 +26,12 @@ import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
+from joulecheck.composition import Composition, Sum
 from joulecheck.errors import UnknownName
 from joulecheck.estimate import Estimate
-from joulecheck.machine import Memory
-from joulecheck.model import UNSCALED, Scales
+from joulecheck.knob import Knob, KnobKind
+from joulecheck.machine import Machine, Memory
+from joulecheck.model import UNSCALED, Exemption, Scales
 from joulecheck.reference.layered import Coefficients, LayeredModel, Rates
 from joulecheck.reference.machine_file import CoefficientRow, Link, MachineFile
 from joulecheck.reference.shards import PASSES, Along, exchanged, shard
@@ -41,8 +43,27 @@ PRICE: Final = "link_energy"
 
 STATIC: Final = "static_power"
 
+WAITS: Final = ("hops", "link")
+"""The latency terms of collectives."""
+
+LINK_RATE: Final = "link.bandwidth"
+
+LINK_DELAY: Final = "link.latency"
+
 SUFFIX: Final = re.compile(r"(0|[1-9][0-9]{0,8})x[A-Za-z]")
 """Such as 8xN: so many chips, and the dimension along which they split the work."""
+
+WHOLE_GROUPS: Final = Exemption(
+    "SYM002",
+    "groups of a convolution are dealt out whole, and chips that are left over stay idle",
+    "of two groups on three chips each has one chip; one group would have three",
+)
+
+PADDED_SHARES: Final = Exemption(
+    "BND013",
+    "each chip computes a whole share, padding included, and its ALU is charged for it",
+    "of one MAC on eight chips each computes one",
+)
 
 Figures = TypeVar("Figures", CoefficientRow, MachineFile, Memory)
 
@@ -84,15 +105,73 @@ class ClusterEnergyModel(LayeredModel):
         )
 
     @cached_property
+    def machine(self) -> Machine:
+        """All chips as one, without resources: they do not tell what chips must send."""
+        return attrs.evolve(super().machine, resources=None, successor_of=())
+
+    @property
+    def exemptions(self) -> tuple[Exemption, ...]:
+        """Of padded shares, and of groups that are dealt out whole, along N and K."""
+        padded = (PADDED_SHARES,) if self.chips > 1 else ()
+        return (*padded, WHOLE_GROUPS) if self.hops else padded
+
+    @cached_property
     def layers(self) -> dict[str, Layer]:
         """Those of the chip, and the link."""
         return {**self.chip.layers, "link": Layer.CLUSTER}
+
+    @cached_property
+    def latency_layers(self) -> dict[str, Layer]:  # type: ignore[override]  # as `layers`
+        """Those of the chip, and of the steps and the bytes of collectives."""
+        return {**self.chip.latency_layers, **dict.fromkeys(WAITS, Layer.CLUSTER)}
+
+    @property
+    def latency_composition(self) -> Composition:
+        """That of the chip, and then the collectives."""
+        return Sum(self.chip.latency_composition, *WAITS)
+
+    @cached_property
+    def subtotals(self) -> dict[str, Sequence[str]]:  # type: ignore[override]  # as `layers`
+        """Those of the chip; the link moves data."""
+        movement = (*self.chip.subtotals["all_movement"], "link")
+        return {**self.chip.subtotals, "all_movement": movement}
+
+    @property
+    def smooth(self) -> frozenset[str]:  # type: ignore[override]  # as `layers`
+        """Those of the chip."""
+        return self.chip.smooth
+
+    def _passed(self, name: str, memory: Memory) -> Memory:
+        """The memories of all chips, which carry what that of one does."""
+        del memory
+        one = self.chip.machine.memories[name]
+        return _times(self.chips, one, "bandwidth", "capacity")
 
     def _moved_by(self, coefficient: str) -> frozenset[str]:
         """What it moves in the chip; the price of the link moves the link."""
         if coefficient == PRICE:
             return frozenset({"link"})
         return self.chip.coefficients[coefficient].terms or frozenset()
+
+    @cached_property
+    def knobs(self) -> dict[str, Knob]:
+        """Those of the chips, all turned alike, and of a link that something crosses."""
+        link = {LINK_RATE: Knob(KnobKind.RATE), LINK_DELAY: Knob(KnobKind.DELAY)}
+        return self.chip.knobs | (link if self.hops else {})
+
+    def derive(self, factors: Mapping[str, float]) -> ClusterEnergyModel:
+        """As many chips of the machine with each of these figures times its factor.
+
+        Raises:
+            Unsupported: a number of units is not whole.
+        """
+        own = {name: f for name, f in factors.items() if name in self.chip.knobs}
+        link = attrs.evolve(
+            self.link,
+            bandwidth=self.link.bandwidth * factors.get(LINK_RATE, 1.0),
+            latency=self.link.latency * factors.get(LINK_DELAY, 1.0),
+        )
+        return ClusterEnergyModel(self.chip.derive(own), self.chips, self.along, link)
 
     @property
     def hops(self) -> int:
@@ -128,7 +207,8 @@ class ClusterEnergyModel(LayeredModel):
         terms = {name: self.chips * np.asarray(v) for name, v in one.energy_terms.items()}
         terms["static"] = latency * e[STATIC]
         terms["link"] = self.chips * cases.operators.per_case(sent) * price
-        through = self._through(one, cases.operators.per_case(results) * price)
+        links = self.hops * (cases.operators.per_case(results) * price)
+        through = self._through(one, links)
         through[Layer.STATIC] += waited * e[STATIC]
         return Estimate(
             energy=through[Layer.STATIC],
@@ -137,7 +217,21 @@ class ClusterEnergyModel(LayeredModel):
             energy_terms=terms,
             latency_terms={**one.latency_terms, **waits},
             through=through,
+            latency_through={
+                **one.latency_through,
+                Layer.CLUSTER: np.asarray(one.latency_through[Layer.DRAM]) + waited,
+            },
+            subtotals=self._subtotals(one, links),
+            traffic={name: self.chips * np.asarray(q) for name, q in one.traffic.items()},
         )
+
+    def _subtotals(self, one: Estimate, links: Floats) -> dict[str, Floats]:
+        """Joule of all chips by kind, and of the links, which move data."""
+        moved = {"all_movement": links, "dynamic": links}
+        return {
+            name: self.chips * np.asarray(joule) + moved.get(name, 0.0)
+            for name, joule in one.subtotals.items()
+        }
 
     def _share(self, cases: Cases) -> Cases:
         """What a chip with the largest share is asked."""
@@ -160,7 +254,7 @@ class ClusterEnergyModel(LayeredModel):
             "link": sums(sent / self.link.bandwidth),
         }
 
-    def _through(self, one: Estimate, hop: Floats) -> dict[Layer, Floats]:
+    def _through(self, one: Estimate, links: Floats) -> dict[Layer, Floats]:
         """Joule up to and with each layer while no chip waits, by the way of each byte.
 
         Not a sum of the terms: each chip gives its own predictions, which include its
@@ -168,7 +262,7 @@ class ClusterEnergyModel(LayeredModel):
 
         Args:
             one: what a chip predicts of its share.
-            hop: (cases,) joule of moving the whole results over one link.
+            links: (cases,) joule of moving the whole results over all of their hops.
         """
         found: dict[Layer, Floats] = {
             layer: self.chips * np.asarray(joule)
@@ -176,8 +270,8 @@ class ClusterEnergyModel(LayeredModel):
             if layer is not Layer.STATIC
         }
         *_, chips = found.values()
-        found[Layer.CLUSTER] = chips + self.hops * hop
-        found[Layer.STATIC] = self.chips * np.asarray(one.energy) + self.hops * hop
+        found[Layer.CLUSTER] = chips + links
+        found[Layer.STATIC] = self.chips * np.asarray(one.energy) + links
         return found
 
 

@@ -12,8 +12,8 @@ from typing import ClassVar, Final
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
-from joulecheck.reference.layered import Rates
-from joulecheck.reference.spatial import Prices, SpatialModel, Work, moved_by, served
+from joulecheck.reference.layered import Prices, Rates
+from joulecheck.reference.spatial import SpatialModel, Work, moved_by, served
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import Floats
 
@@ -40,6 +40,19 @@ class DataFlowMachineEnergyModel(SpatialModel):
         "dram": Layer.DRAM,
         "static": Layer.STATIC,
     }
+    latency_layers: ClassVar = {
+        "elements": Layer.ALU,
+        "launch": Layer.REGISTER,
+        "local": Layer.SCRATCHPAD,
+        "shared": Layer.ON_CHIP,
+        "dram": Layer.DRAM,
+    }
+    subtotals: ClassVar = {
+        "all_compute": ("alu",),
+        "all_movement": ("local", "queue", "shared", "dram"),
+        "all_control": ("cam", "matching"),
+        "dynamic": ("all_compute", "all_movement", "all_control"),
+    }
     moves: ClassVar = moved_by(
         {
             "alu": ("mac_energy", "op_energy"),
@@ -52,6 +65,10 @@ class DataFlowMachineEnergyModel(SpatialModel):
             "static": ("static_power",),
         }
     )
+    saves: ClassVar = {
+        "local": frozenset({"local", "shared"}),
+        "shared": frozenset({"local", "shared", "dram"}),
+    }
 
     def _work(self, cases: Cases) -> Work:
         ops = cases.operators

@@ -32,11 +32,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import ClassVar, Final, NamedTuple
 
+import attrs
 import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
+from joulecheck.composition import Each, Max, Sum
 from joulecheck.estimate import Estimate
+from joulecheck.machine import Memory
 from joulecheck.model import UNSCALED, Scales
 from joulecheck.quantities import BITS_PER_BYTE
 from joulecheck.reference.layered import (
@@ -45,9 +48,11 @@ from joulecheck.reference.layered import (
     LayeredModel,
     Rates,
     dearest,
+    widths_of,
 )
 from joulecheck.reference.machine_file import Engine, Tile
-from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
+from joulecheck.reference.stalls import stalled
+from joulecheck.reference.traffic import Operands, smooth_traffic, spills
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import PRECISIONS, Floats, Ints, tensor_bytes
 
@@ -88,6 +93,8 @@ class Events(NamedTuple):
     """Arrivals of a group of warps."""
     branches: Floats
     """Of warps, at which their lanes may part."""
+    cycles: Floats
+    """Of an SM, in which one of its engines is busy."""
     requests: Floats
     """Of warps to global memory, which are coalesced into sectors."""
     sectors: Floats
@@ -112,12 +119,27 @@ class DataParallelEnergyModel(LayeredModel):
         "issue": Layer.REGISTER,
         "register": Layer.REGISTER,
         "control": Layer.REGISTER,
+        "clock": Layer.REGISTER,
         "shared": Layer.SCRATCHPAD,
         "coalescing": Layer.SCRATCHPAD,
         "l2": Layer.ON_CHIP,
         "coherence": Layer.ON_CHIP,
         "dram": Layer.DRAM,
         "static": Layer.STATIC,
+    }
+    latency_layers: ClassVar = {
+        "compute": Layer.ALU,
+        "launch": Layer.REGISTER,
+        "shared": Layer.SCRATCHPAD,
+        "l2": Layer.ON_CHIP,
+        "dram": Layer.DRAM,
+    }
+    latency_composition = Each(Sum("launch", Max("compute", *LEVELS)))
+    subtotals: ClassVar = {
+        "all_compute": ("alu",),
+        "all_movement": ("register", *LEVELS),
+        "all_control": ("issue", "control", "clock", "coalescing", "coherence"),
+        "dynamic": ("all_compute", "all_movement", "all_control"),
     }
     moves: ClassVar = {
         "mac_energy": frozenset({"alu"}),
@@ -127,6 +149,7 @@ class DataParallelEnergyModel(LayeredModel):
         "register_write_energy": frozenset({"register"}),
         "barrier_energy": frozenset({"control"}),
         "divergence_energy": frozenset({"control"}),
+        "clock_energy": frozenset({"clock"}),
         "shared_energy": frozenset({"shared"}),
         "coalescing_energy": frozenset({"coalescing"}),
         "l2_energy": frozenset({"l2"}),
@@ -134,28 +157,60 @@ class DataParallelEnergyModel(LayeredModel):
         "dram_energy": frozenset({"dram"}),
         "static_power": frozenset({"static"}),
     }
+    saves: ClassVar = {"l2": frozenset({"coalescing", "coherence", "dram"})}
+
+    def _passed(self, name: str, memory: Memory) -> Memory:
+        """Every SM has its own shared memory."""
+        copies = self.data.units if name == "shared" else 1
+        return attrs.evolve(super()._passed(name, memory), copies=copies)
 
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""
         e = Coefficients(self.coefficients, scales)
-        events, latency_terms, latency = self._execute(cases)
-        through = self._through(cases, events, latency, e)
+        events, latency_terms, latency, latency_through = self._execute(cases)
+        through, subtotals = self._through(cases, events, latency, e)
         return Estimate(
             energy=through[Layer.STATIC],
             latency=latency,
             utilisation=cases.ops / (latency * self.peak[cases.precision]),
-            energy_terms=_energy_terms(cases, events, latency, e),
+            energy_terms=self._energy_terms(cases, events, latency, e),
             latency_terms=latency_terms,
             through=through,
+            latency_through=latency_through,
+            subtotals=subtotals,
+            traffic={level: getattr(events, level) for level in LEVELS},
         )
+
+    def _energy_terms(
+        self, cases: Cases, events: Events, latency: Floats, e: Coefficients
+    ) -> dict[str, Floats]:
+        """Joule by term: each event times its energy."""
+        found = {
+            "alu": events.macs * e.by_precision("mac_energy", cases.precision)
+            + events.other_ops * e.by_precision("op_energy", cases.precision),
+            "issue": events.instructions * e["issue_energy"],
+            "register": events.register_reads * e["register_read_energy"]
+            + events.register_writes * e["register_write_energy"],
+            "control": events.barriers * e["barrier_energy"]
+            + events.branches * e["divergence_energy"],
+            "clock": events.cycles * e.get("clock_energy"),
+            "shared": events.shared * e["shared_energy"],
+            "coalescing": events.requests * e["coalescing_energy"],
+            "l2": events.l2 * e["l2_energy"],
+            "coherence": events.sectors * e["coherence_energy"],
+            "dram": events.dram * e["dram_energy"],
+            "static": latency * e["static_power"],
+        }
+        return {term: found[term] for term in self.layers}
 
     def _through(
         self, cases: Cases, events: Events, latency: Floats, e: Coefficients
-    ) -> dict[Layer, Floats]:
-        """Joule up to and with each layer, by the journey of each byte.
+    ) -> tuple[dict[Layer, Floats], dict[str, Floats]]:
+        """Joule up to and with each layer, and sub-totals, by the journey of each byte.
 
-        Not a sum of the terms. Inside the SM every warp instruction pays its issue and
-        the registers that a mean instruction touches. Outside, let Q_s >= Q_2 >= Q_d be
+        Not a sum of the terms. Inside the SM every warp instruction pays its issue, the
+        registers that a mean instruction touches and the mean cycles that an engine is
+        busy with one. Outside, let Q_s >= Q_2 >= Q_d be
         the bytes that cross shared memory, L2 and DRAM, and let r bytes make a request
         and c bytes a sector. A byte that shared memory serves pays e_s; one from L2
         also its share of a request, of the look-up of a sector, and e_2; one from DRAM
@@ -165,7 +220,8 @@ class DataParallelEnergyModel(LayeredModel):
             sum of journeys = Q_s e_s + (Q_2 / r) e_req + Q_2 e_2 + (Q_2 / c) e_coh
                               + Q_d e_d.
         """
-        alu, core = _inside(cases, events, e)
+        alu, issue, registers = _inside(cases, events, e)
+        core = alu + (issue + registers)
         per_request = 1 / self.data.geometry["request_bytes"]
         per_sector = 1 / self.data.geometry["sector_bytes"]
         near = e["shared_energy"]
@@ -183,10 +239,23 @@ class DataParallelEnergyModel(LayeredModel):
                 served * price for served, price in zip(home, journeys, strict=True)
             )
         found[Layer.STATIC] = found[Layer.DRAM] + e["static_power"] * latency
-        return found
+        looked_up = (
+            per_request * e["coalescing_energy"] + per_sector * e["coherence_energy"]
+        )
+        carried = near + e["l2_energy"]
+        moved = zip(home, (near, carried, carried + e["dram_energy"]), strict=True)
+        subtotals = {
+            "all_compute": alu,
+            "all_movement": registers + sum(served * price for served, price in moved),
+            "all_control": issue + (home[1] + home[2]) * looked_up,
+            "dynamic": found[Layer.DRAM],
+        }
+        return found, subtotals
 
-    def _execute(self, cases: Cases) -> tuple[Events, dict[str, Floats], Floats]:
-        """Events, seconds by term and in all, of each case."""
+    def _execute(
+        self, cases: Cases
+    ) -> tuple[Events, dict[str, Floats], Floats, dict[Layer, Floats]]:
+        """Events, seconds by term, in all and up to each layer, of each case."""
         ops = cases.operators
         kernels = Kernels(self, cases)
         events = kernels.events()
@@ -198,6 +267,7 @@ class DataParallelEnergyModel(LayeredModel):
             Events(*map(ops.per_case, events)),
             terms,
             ops.per_case(longest + launch),
+            stalled(ops, self.latency_layers, busy, {"launch": launch}),
         )
 
     def _greatest_rates(
@@ -216,6 +286,8 @@ class DataParallelEnergyModel(LayeredModel):
         } | _issued(results / packed, LANE_OPERANDS * operand, operand)
         macs = [self._mac_rates(engine, sms) for engine in engines]
         yield dearest(e, vectors, *macs)
+        if "clock_energy" in self.data.coefficients:
+            yield {"clock_energy": sms}
         steps = sms * self._steps_per_clock(engines)
         yield {"barrier_energy": steps, "divergence_energy": steps}
         moved = {level: self.bandwidth(level) for level in LEVELS}
@@ -291,16 +363,16 @@ class Kernels:
         self.geometry: Mapping[str, int] = model.data.geometry
         self.ops = ops = cases.operators
         self.bits = ops.per_operator(cases.bits)
-        self.widths = Widths(
-            self.bits / BITS_PER_BYTE, ops.per_operator(PARTIAL_SUM_BYTES[cases.precision])
-        )
+        self.widths = widths_of(cases)
         precision = ops.per_operator(cases.precision)
         self.units = model.units_of(precision)
         self.vector_rate = model.vector_rate(precision)
         self.is_gemm = ops.macs > 0
         self.vectors = ops.other_ops / self._results_of_a_warp()
-        a, b, c = map(
-            self._in_sectors, (ops.input_elements, ops.weight_elements, ops.output_elements)
+        a, b, c = self.each = Operands(
+            self._in_sectors(ops.input_elements),
+            self._in_sectors(ops.weight_elements),
+            self._in_sectors(ops.output_elements),
         )
         self.near = Operands(a * (ops.external_inputs + ops.internal_inputs), b, c)
         self.far = Operands(
@@ -326,7 +398,7 @@ class Kernels:
         dram = self._dram()
         l2 = np.maximum(_least([self._l2(tile) for tile in self.data.tiles]), dram)
         shared = np.maximum(_least([self._shared(tile) for tile in self.data.tiles]), l2)
-        mac_tiles, reads, writes = self._instructions()
+        mac_tiles, reads, writes, cycles = self._instructions()
         steps = _least([self._steps(tile) for tile in self.data.tiles]) * self.is_gemm
         requests = l2 / self.geometry["request_bytes"]
         loads = shared / self.geometry["request_bytes"]
@@ -338,6 +410,7 @@ class Kernels:
             register_writes=writes,
             barriers=steps,
             branches=steps + self.vectors,
+            cycles=cycles,
             requests=requests,
             sectors=l2 / self.geometry["sector_bytes"],
             shared=shared,
@@ -367,9 +440,8 @@ class Kernels:
     def _dram(self) -> Floats:
         """Bytes between DRAM and L2: those of a smooth tiling, and what spills."""
         ops, capacity = self.ops, self.model.l2_capacity
-        spill = 2 * spilled(self.near.c, capacity) * ops.output_is_internal
         far = smooth_traffic(capacity, ops.m, ops.n, ops.k, self.far, self.widths)
-        return far + spill
+        return far + spills(self.each, ops, capacity).total
 
     def _l2(self, tile: Tile) -> Floats:
         """Bytes between L2 and SMs whose blocks compute one tile each.
@@ -424,17 +496,20 @@ class Kernels:
         vectors = vectors * warp / self.vector_rate
         return np.where(self.is_gemm, waved, vectors) / self.data.clock
 
-    def _instructions(self) -> tuple[Floats, Floats, Floats]:
-        """MAC tiles, and bytes that arithmetic reads from and writes to registers."""
+    def _instructions(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """MAC tiles, bytes that arithmetic reads from and writes to registers, cycles."""
         ops = self.ops
         found = []
         for unit in self.units:
             count = _mac_tiles(unit, ops.m, ops.n, ops.k, ops.instances)
             reads, writes = self._registers(unit)
-            found.append((count, count * reads, count * writes))
-        count, reads, writes = (_least(x) * self.is_gemm for x in zip(*found, strict=True))
+            found.append((count, count * reads, count * writes, count * unit.clocks))
+        count, reads, writes, cycles = (
+            _least(x) * self.is_gemm for x in zip(*found, strict=True)
+        )
         vector = self.vectors * self._operand()
-        return count, reads + LANE_OPERANDS * vector, writes + vector
+        cycles = cycles + self.ops.other_ops / self.vector_rate
+        return count, reads + LANE_OPERANDS * vector, writes + vector, cycles
 
     def _registers(self, unit: Unit) -> tuple[Floats, Floats]:
         """Bytes that one instruction reads and writes.
@@ -479,36 +554,16 @@ def _least(counts: Sequence[Floats]) -> Floats:
     return least
 
 
-def _energy_terms(
-    cases: Cases, events: Events, latency: Floats, e: Coefficients
-) -> dict[str, Floats]:
-    """Joule by term: each event times its energy."""
-    return {
-        "alu": events.macs * e.by_precision("mac_energy", cases.precision)
-        + events.other_ops * e.by_precision("op_energy", cases.precision),
-        "issue": events.instructions * e["issue_energy"],
-        "register": events.register_reads * e["register_read_energy"]
-        + events.register_writes * e["register_write_energy"],
-        "control": events.barriers * e["barrier_energy"]
-        + events.branches * e["divergence_energy"],
-        "shared": events.shared * e["shared_energy"],
-        "coalescing": events.requests * e["coalescing_energy"],
-        "l2": events.l2 * e["l2_energy"],
-        "coherence": events.sectors * e["coherence_energy"],
-        "dram": events.dram * e["dram_energy"],
-        "static": latency * e["static_power"],
-    }
-
-
-def _inside(cases: Cases, events: Events, e: Coefficients) -> tuple[Floats, Floats]:
-    """Joule of the arithmetic, and of all that happens in the SMs without memories."""
+def _inside(cases: Cases, events: Events, e: Coefficients) -> tuple[Floats, Floats, Floats]:
+    """Joule of the arithmetic, of what warps and cycles take, and of the registers."""
     mac, op = (e.by_precision(f"{x}_energy", cases.precision) for x in ("mac", "op"))
     ops = np.maximum(events.macs + events.other_ops, 1)
     share = events.macs / ops
     alu = ops * (share * mac + (1 - share) * op)
     warps = np.maximum(events.instructions, np.finfo(np.float64).tiny)
-    mean = e["issue_energy"] + events.register_reads / warps * e["register_read_energy"]
-    mean = mean + events.register_writes / warps * e["register_write_energy"]
-    mean = mean + events.barriers / warps * e["barrier_energy"]
+    mean = e["issue_energy"] + events.barriers / warps * e["barrier_energy"]
     mean = mean + events.branches / warps * e["divergence_energy"]
-    return alu, alu + events.instructions * mean
+    mean = mean + events.cycles / warps * e.get("clock_energy")
+    operand = events.register_reads / warps * e["register_read_energy"]
+    operand = operand + events.register_writes / warps * e["register_write_energy"]
+    return alu, events.instructions * mean, events.instructions * operand

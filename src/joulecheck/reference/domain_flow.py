@@ -21,11 +21,11 @@ import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
+from joulecheck.model import COSTS
 from joulecheck.quantities import BITS_PER_BYTE, OPS_PER_MAC
-from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Rates, dearest
+from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Prices, Rates, dearest
 from joulecheck.reference.spatial import (
     Engines,
-    Prices,
     SpatialModel,
     Work,
     cut,
@@ -94,9 +94,12 @@ class DomainFlowEnergyModel(SpatialModel):
 
     The PEs of all tiles form one plane, which a GEMM covers without a quantum: what
     does not fill the plane leaves its rest to other instances, and what exceeds it
-    takes fractional passes. Latency: see `SpatialModel`; programs load while the
-    operator before them runs.
+    takes fractional passes. More tiles make a larger array, in which operands are handed
+    on further and enter less often: they are no copies of each other. Latency: see
+    `SpatialModel`; programs load while the operator before them runs.
     """
+
+    units_are_copies: ClassVar = False
 
     term_layers: ClassVar = {
         "alu": Layer.ALU,
@@ -111,6 +114,21 @@ class DomainFlowEnergyModel(SpatialModel):
         "dram": Layer.DRAM,
         "static": Layer.STATIC,
     }
+    latency_layers: ClassVar = {
+        "plane": Layer.ALU,
+        "launch": Layer.REGISTER,
+        "tile": Layer.SCRATCHPAD,
+        "global": Layer.ON_CHIP,
+        "dram": Layer.DRAM,
+    }
+    subtotals: ClassVar = {
+        "all_compute": ("alu",),
+        "all_movement": (
+            "boundary", "forwarding", "streamer", "tile", "global", "dma", "dram",
+        ),
+        "all_control": ("tracking", "program"),
+        "dynamic": ("all_compute", "all_movement", "all_control"),
+    }  # fmt: skip
     moves: ClassVar = moved_by(
         {
             "alu": ("mac_energy", "op_energy"),
@@ -126,6 +144,16 @@ class DomainFlowEnergyModel(SpatialModel):
             "static": ("static_power",),
         }
     )
+    saves: ClassVar = {
+        "tile": frozenset({"streamer", "tile", "global"}),
+        "global": frozenset({"streamer", "tile", "global", "dma", "dram"}),
+    }
+
+    @property
+    def symmetries(self) -> dict[str, tuple[str, ...]]:
+        """Square tiles do not tell inputs from weights either."""
+        square = all(engine.rows == engine.columns for engine in self.data.engines)
+        return super().symmetries | ({"gemm": COSTS} if square else {})
 
     @property
     def _program_bytes(self) -> int:
@@ -227,6 +255,8 @@ class KPUTileEnergyAdapter(DomainFlowEnergyModel):
     It is the domain-flow model with the plane cut into whole tiles: what the tile model
     lays out is charged and timed like any other plane.
     """
+
+    units_are_copies: ClassVar = True
 
     def _plane(self, ops: OperatorColumns, engines: Engines) -> Plane:
         return KPUTileEnergyModel(engines).lay_out(ops)

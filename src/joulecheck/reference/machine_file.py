@@ -15,6 +15,7 @@ from cattrs.errors import BaseValidationError
 from joulecheck.coefficient import Coefficient, Provenance
 from joulecheck.errors import InvalidMachine, UnknownName, did_you_mean
 from joulecheck.machine import Machine, Memory
+from joulecheck.reference.resources import resources_of
 from joulecheck.structured import by_name, explained, strict_converter
 from joulecheck.workload import Precision
 
@@ -129,6 +130,8 @@ class MachineFile:
     geometry: Mapping[str, int]
     """The sizes that a class of machines has: lanes, array side, buffers in bytes."""
     quanta: tuple[int, ...]
+    successor_of: tuple[str, ...] = ()
+    """The machines of the generation before it, by the names of their files."""
     peak: Mapping[Precision, float]
     """Operations a second; one MAC is two."""
     memories: Mapping[str, Memory]
@@ -159,6 +162,8 @@ class MachineFile:
             quanta=self.quanta,
             sources=self.sources,
             operating_points=tuple(self.operating_points),
+            resources=resources_of(self),
+            successor_of=self.successor_of,
         )
 
     def at(self, name: str) -> MachineFile:
@@ -187,6 +192,7 @@ class MachineFile:
                 for key, memory in self.memories.items()
             },
             operating_points={},
+            successor_of=(),
         )
 
     def coefficient(self, name: str, terms: frozenset[str]) -> Coefficient:

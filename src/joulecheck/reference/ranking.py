@@ -2,8 +2,8 @@
 
 RNK001 compares class archetypes in one technology, RNK002 parts of the catalogue at one
 operating point, RNK003 their latency; RNK004 lists where public data say otherwise.
-None of them is a law that a campaign checks: each statement is evaluated as it stands,
-and what does not hold is reported as such.
+Each statement is evaluated as it stands, and what does not hold is reported as such; the
+laws of the same names hold what is true of them over random workloads.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ import numpy as np
 
 from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Layer, Provenance
-from joulecheck.model import UNSCALED, Scales
+from joulecheck.estimate import Answers
+from joulecheck.model import UNSCALED, Scales, registered
 from joulecheck.reference import load_model
 from joulecheck.reference.archetypes import (
     RANKED,
@@ -104,7 +105,6 @@ WORKLOADS: Final = (
 and attention heads of BERT (Devlin et al., NAACL 2019) and of a larger model."""
 
 BESIDE: Final = (
-    ("TPU-refetch", "KPU"),
     ("TPU", "KPU-seamless"),
     ("KPU", "GPU-lanes"),
     ("GPU-lanes", "CPU"),
@@ -123,6 +123,12 @@ class Disagreement:
     worse: str
     source: str
     note: str
+    family: str = "reference"
+    """Of the two models; archetypes are compared in on-chip dynamic energy."""
+    least: tuple[int, int, int] = (4096, 4096, 4096)
+    """M, N and K of the GEMMs from which on the models contradict the link."""
+    undecided: str = ""
+    """Where the models contradict it, if not on all of them: RNK004 then claims nothing."""
     better_power: float | None = None
     """Watt, as the other one."""
     better_ops: float | None = None
@@ -137,6 +143,8 @@ class Representative:
 
     role: str
     machine: str
+    below: tuple[str, ...] = ()
+    """The roles than which it needs less, on all large regular work."""
 
 
 @attrs.frozen(kw_only=True)
@@ -166,6 +174,25 @@ def report() -> dict[str, Any]:
         "RNK003": latencies(),
         "RNK004": disagreements(),
     }
+
+
+def on_chip_share(name: str, answers: Answers) -> Floats:
+    """Of what the model of an archetype answered, joule on the chip at nominal values.
+
+    Args:
+        name: of the model, as archetype:NAME.
+        answers: with their terms, and the prediction through DRAM.
+    """
+    share = device_share(archetype(name.partition(":")[2]), technology().nominal)
+    energy: Floats = answers.through[Layer.DRAM] - answers.energy_term("dram") * share
+    return energy
+
+
+def ranked_energy(name: str, answers: Answers) -> Floats:
+    """The energy in which a model is ranked: on the chip for archetypes, else total."""
+    if name.startswith("archetype:"):
+        return on_chip_share(name, answers)
+    return answers.energy
 
 
 def on_chip_energy(chosen: Archetype, cases: Cases, values: Values) -> Floats:
@@ -416,13 +443,24 @@ def _is_estimate(model: LayeredModel, coefficient: str) -> bool:
     return model.coefficients[coefficient].provenance is Provenance.UNKNOWN
 
 
+def at_power(machine: str) -> str:
+    """The name of a machine at 30 W, or as its file states it if there is no point."""
+    return (
+        f"{machine}@{POINT}" if POINT in load_machine(machine).operating_points else machine
+    )
+
+
+def names_at_power(machine: str) -> tuple[str, ...]:
+    """All names of a machine at 30 W: its point, and itself if it states 30 W."""
+    itself = machine if load_machine(machine).tdp == POINT_WATT else at_power(machine)
+    return tuple(dict.fromkeys((itself, at_power(machine))))
+
+
 def at_point(machine: str) -> tuple[LayeredModel, str]:
     """The model of a machine at 30 W, and a remark where its file has no such point."""
-    data = load_machine(machine)
-    if POINT in data.operating_points:
-        return load_model(f"{machine}@{POINT}"), ""
-    if data.tdp == POINT_WATT:
-        return load_model(machine), ""
+    data = load_machine(at_power(machine))
+    if POINT in data.name or data.tdp == POINT_WATT:
+        return load_model(data.name), ""
     remark = f"its file has no point of {POINT_WATT:g} W; taken as stated, {data.tdp:g} W"
     return load_model(machine), remark
 
@@ -565,19 +603,17 @@ _model: Final[Callable[[str], LayeredModel]] = cache(load_model)
 
 def disagreements() -> dict[str, Any]:
     """RNK004: what public data say, and what the models of the same parts say."""
-    case = Case(Gemm(4096, 4096, 4096), Precision.INT8)
-    return {
-        "workload": "4096 x 4096 x 4096",
-        "known": [_disagreement(one, case) for one in compared().disagreements],
-    }
+    return {"known": [_disagreement(one) for one in compared().disagreements]}
 
 
-def _disagreement(one: Disagreement, case: Case) -> dict[str, Any]:
-    """Joule an operation: published power over published rate, and total of the model."""
-    ours = [
-        float(np.asarray(_model(name).estimate(case).energy)) / case.ops
-        for name in (one.better, one.worse)
-    ]
+def _disagreement(one: Disagreement) -> dict[str, Any]:
+    """Joule an operation: published power over published rate, and that of the model."""
+    case = Case(Gemm(*one.least), Precision.INT8)
+    ours = []
+    for name in (one.better, one.worse):
+        subject = registered(one.family, name)
+        energy = ranked_energy(subject.name, subject.ask(Cases.of([case])))
+        ours.append(float(energy[0]) / case.ops)
     published = [
         power / rate if power is not None and rate is not None else None
         for power, rate in (

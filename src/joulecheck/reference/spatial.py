@@ -12,34 +12,34 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import takewhile
-from typing import Final, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
+from joulecheck.composition import Composition, Each, Max, Sum
 from joulecheck.estimate import Estimate
-from joulecheck.model import UNSCALED, Scales
-from joulecheck.quantities import BITS_PER_BYTE, OPS_PER_MAC
+from joulecheck.model import DIMENSIONS, UNSCALED, Scales
+from joulecheck.quantities import OPS_PER_MAC
 from joulecheck.reference.layered import (
-    PARTIAL_SUM_BYTES,
+    BY_PRECISION,
     Coefficients,
     LayeredModel,
+    Prices,
     Rates,
     dearest,
+    widths_of,
 )
 from joulecheck.reference.machine_file import Engine
-from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
+from joulecheck.reference.stalls import once, stalled
+from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spills
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import (
     Floats,
     OperatorColumns,
     tensor_bytes,
 )
-
-BY_PRECISION: Final = ("mac_energy", "op_energy")
-"""The prices that a machine file states once a precision."""
 
 
 def moved_by(owners: Mapping[str, Sequence[str]]) -> dict[str, frozenset[str]]:
@@ -104,8 +104,8 @@ class Tensors(NamedTuple):
     """Wherever they come from; all activation inputs together."""
     far: Operands
     """Of these, what crosses the edge of the chip even if everything fits."""
-    internal: Floats
-    """Results that a later operator reads."""
+    each: Operands
+    """One tensor of each operand, wherever it comes from."""
     widths: Widths
     expanded: Floats
     """Inputs as the arithmetic sees them: of M x K elements, overlaps repeated."""
@@ -115,14 +115,14 @@ def tensors(cases: Cases) -> Tensors:
     """Bytes of the operands of a batch."""
     ops = cases.operators
     bits = ops.per_operator(cases.bits)
-    widths = Widths(
-        bits / BITS_PER_BYTE, ops.per_operator(PARTIAL_SUM_BYTES[cases.precision])
+    widths = widths_of(cases)
+    a, b, c = each = Operands(
+        tensor_bytes(ops.input_elements, bits),
+        tensor_bytes(ops.weight_elements, bits),
+        tensor_bytes(ops.output_elements, bits),
     )
-    a = tensor_bytes(ops.input_elements, bits)
-    b = tensor_bytes(ops.weight_elements, bits)
-    c = tensor_bytes(ops.output_elements, bits)
     inputs = a * (ops.external_inputs + ops.internal_inputs)
-    expanded = ops.instances * ops.m * ops.k * widths.element
+    expanded = tensor_bytes(ops.instances * ops.m * ops.k, bits)
     return Tensors(
         near=Operands(inputs, b, c),
         far=Operands(
@@ -130,7 +130,7 @@ def tensors(cases: Cases) -> Tensors:
             b * ~ops.weight_is_internal,
             c * ~ops.output_is_internal,
         ),
-        internal=c * ops.output_is_internal,
+        each=each,
         widths=widths,
         expanded=np.where(ops.macs > 0, expanded, inputs),
     )
@@ -163,7 +163,7 @@ def levels(
     sizes = (ops.m, ops.n, ops.k)
     *between, last = capacities
     far = smooth_traffic(last, *sizes, moved.far, moved.widths)
-    found = [far + 2 * spilled(moved.internal, last)]
+    found = [far + spills(moved.each, ops, last).total]
     for capacity in reversed(between):
         crossing = smooth_traffic(capacity, *sizes, moved.near, moved.widths)
         found.append(np.maximum(crossing, found[-1]))
@@ -194,39 +194,6 @@ class Work(NamedTuple):
     """Seconds that pass before an operator starts, (ops,)."""
 
 
-class Prices:
-    """The coefficients of a batch, free where they lie beyond a layer.
-
-    `element` and `partial` are the bytes of an element and of a partial sum, (cases,).
-    """
-
-    def __init__(
-        self, layers: Mapping[str, Layer], e: Coefficients, cases: Cases, outermost: Layer
-    ) -> None:
-        """Charge for everything up to and with `outermost`.
-
-        Args:
-            layers: of each coefficient.
-            e: the values.
-            cases: whose precisions decide some of them.
-            outermost: the last layer that costs anything.
-        """
-        self.element: Floats = cases.bits / BITS_PER_BYTE
-        self.partial = PARTIAL_SUM_BYTES[cases.precision]
-        self._layers = layers
-        self._e = e
-        self._precision = cases.precision
-        self._charged = {*takewhile(lambda x: x is not outermost, Layer), outermost}
-
-    def __call__(self, name: str) -> Floats | float:
-        """The price `name`, or 0."""
-        if self._layers[name] not in self._charged:
-            return 0.0
-        if name in BY_PRECISION:
-            return self._e.by_precision(name, self._precision)
-        return self._e[name]
-
-
 class SpatialModel(LayeredModel):
     """A model that counts events with a price each.
 
@@ -234,26 +201,34 @@ class SpatialModel(LayeredModel):
     longest of its resources: all of them overlap perfectly.
     """
 
+    @property
+    def splits(self) -> frozenset[str]:
+        """All dimensions: tiles are whole, and any number of them is a mapping."""
+        return frozenset(DIMENSIONS)
+
+    before: ClassVar[tuple[str, ...]] = ()
+    """The latency terms that pass before an operator starts."""
+
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""
         e = Coefficients(self.coefficients, scales)
-        latency_terms, counts = self._counted(cases)
-        prices = {
-            layer: Prices(self._layer_of, e, cases, layer)
-            for layer in dict.fromkeys(self.layers.values())
+        latency_terms, latency_through, counts = self._counted(cases)
+        found = {
+            part: np.asarray(self._priced(counts, Prices(charged, e, cases)))
+            for part, charged in self.charged.items()
         }
-        through = {
-            layer: np.asarray(self._priced(counts, price))
-            for layer, price in prices.items()
-        }
+        through, subtotals = self.split(found)
         latency = counts["static_power"]
         return Estimate(
             energy=through[Layer.STATIC],
             latency=latency,
             utilisation=cases.ops / (latency * self.peak[cases.precision]),
-            energy_terms=self._terms(counts, prices[Layer.STATIC]),
+            energy_terms=self._terms(counts, Prices(self.moves.keys(), e, cases)),
             latency_terms=latency_terms,
             through=through,
+            latency_through=latency_through,
+            subtotals=subtotals,
+            traffic={name: counts[f"{name}_energy"] for name in self._priced_memories},
         )
 
     @abstractmethod
@@ -269,22 +244,36 @@ class SpatialModel(LayeredModel):
         slots = self.data.peak[precision] / OPS_PER_MAC
         return dearest(e, *({f"{stem}.{precision.name}": slots} for stem in BY_PRECISION))
 
-    @cached_property
-    def _layer_of(self) -> dict[str, Layer]:
-        """The layer of each coefficient."""
-        return {name: self.term_layers[min(terms)] for name, terms in self.moves.items()}
+    @property
+    def latency_composition(self) -> Composition:
+        """A launch, and for each operator what comes before it and the longest resource."""
+        busy = self.latency_layers.keys() - {"launch", *self.before}
+        return Sum("launch", Each(Sum(*self.before, Max(*sorted(busy)))))
 
-    def _counted(self, cases: Cases) -> tuple[dict[str, Floats], dict[str, Floats]]:
-        """Seconds by term and counts by price, each (cases,)."""
+    @cached_property
+    def _priced_memories(self) -> list[str]:
+        """Memories whose bytes have a price of their own."""
+        return [name for name in self.data.memories if f"{name}_energy" in self.moves]
+
+    def _counted(
+        self, cases: Cases
+    ) -> tuple[dict[str, Floats], dict[Layer, Floats], dict[str, Floats]]:
+        """Seconds by term and up to each layer, and counts by price, each (cases,)."""
         ops = cases.operators
         work = self._work(cases)
         longest = np.maximum.reduce(list(work.busy.values()))
         spent = sum(work.before.values(), start=longest)
         launch = np.full(len(cases), self.data.launch)
         terms = {name: ops.per_case(t) for name, t in {**work.before, **work.busy}.items()}
+        through = stalled(
+            ops,
+            self.latency_layers,
+            work.busy,
+            {"launch": once(ops, self.data.launch), **work.before},
+        )
         counts = {name: ops.per_case(count) for name, count in work.events.items()}
         counts["static_power"] = ops.per_case(spent) + launch
-        return {**terms, "launch": launch}, counts
+        return {**terms, "launch": launch}, through, counts
 
     def _terms(self, counts: Mapping[str, Floats], price: Prices) -> dict[str, Floats]:
         """Joule by term: each event times its price."""

@@ -13,14 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, Final
 
+import attrs
 import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
+from joulecheck.machine import Memory
 from joulecheck.quantities import OPS_PER_MAC
-from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Rates
+from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Prices, Rates
 from joulecheck.reference.spatial import (
-    Prices,
     SpatialModel,
     Tensors,
     Work,
@@ -29,9 +30,9 @@ from joulecheck.reference.spatial import (
     streamed,
     tensors,
 )
-from joulecheck.reference.traffic import spilled
+from joulecheck.reference.traffic import spills
 from joulecheck.workload import Precision
-from joulecheck.workload.columns import PRECISIONS, Floats
+from joulecheck.workload.columns import PRECISIONS, Floats, OperatorColumns
 
 MEAN_DISTANCE: Final = 1 / 3
 """Between two random points of a line, as a share of its length."""
@@ -60,6 +61,22 @@ class SpatialPartitionEnergyModel(SpatialModel):
         "dram": Layer.DRAM,
         "static": Layer.STATIC,
     }
+    latency_layers: ClassVar = {
+        "engine": Layer.ALU,
+        "launch": Layer.REGISTER,
+        "barrier": Layer.REGISTER,
+        "local": Layer.SCRATCHPAD,
+        "mesh": Layer.ON_CHIP,
+        **dict.fromkeys(HOMES, Layer.DRAM),
+    }
+    before: ClassVar = ("barrier",)
+    smooth: ClassVar = frozenset(HOMES)
+    subtotals: ClassVar = {
+        "all_compute": ("alu",),
+        "all_movement": ("engine", "local", "crossing", "mesh", *HOMES),
+        "all_control": ("barrier",),
+        "dynamic": ("all_compute", "all_movement", "all_control"),
+    }
     moves: ClassVar = moved_by(
         {
             "alu": ("mac_energy", "op_energy"),
@@ -74,6 +91,12 @@ class SpatialPartitionEnergyModel(SpatialModel):
             "static": ("static_power",),
         }
     )
+    saves: ClassVar = {"local": frozenset({"barrier", "ingress", "egress", "dram"})}
+
+    @property
+    def splits(self) -> frozenset[str]:
+        """All but K: a context takes the inputs of all of it."""
+        return super().splits - {"k"}
 
     def _work(self, cases: Cases) -> Work:
         ops = cases.operators
@@ -83,14 +106,17 @@ class SpatialPartitionEnergyModel(SpatialModel):
         contexts = np.maximum(1, moved.near.b / self._memory)
         used = np.clip(tiling.grains, 1, engines.units)
         copies = moved.near.a * np.clip(tiling.across, 1, engines.units)
-        far = self._far(moved, contexts)
+        far = self._far(
+            ops, moved, np.maximum(1, moved.near.b / ops.instances / self._memory)
+        )
+        local = np.maximum(sum(passing, start=np.zeros(len(ops))), sum(far.values()))
         events = {
             "mac_energy": ops.macs,
             "op_energy": ops.other_ops,
             "latch_energy": passing.a + passing.b,
             "accumulation_energy": ops.macs / engines.depth * moved.widths.partial,
             "barrier_energy": used * contexts,
-            "local_energy": passing.a + passing.b + passing.c,
+            "local_energy": local,
             "crossing_energy": copies + moved.near.c,
             "hop_energy": copies + moved.near.c * self._distance,
             **{f"{home}_energy": crossing for home, crossing in far.items()},
@@ -98,11 +124,15 @@ class SpatialPartitionEnergyModel(SpatialModel):
         cycles = tiling.cycles + self._slots(ops, engines)
         busy = {
             "engine": cycles / self.data.clock,
-            **self._passing(
-                {"local": events["local_energy"], "mesh": events["hop_energy"], **far}
-            ),
+            **self._passing({"local": local, "mesh": events["hop_energy"], **far}),
         }
         return Work(events, busy, {"barrier": contexts * self._barrier_time})
+
+    def _passed(self, name: str, memory: Memory) -> Memory:
+        """Inputs and results cross the mesh, which keeps none; weights stay in place."""
+        if name == "mesh":
+            return attrs.evolve(memory, capacity=0, carries={"input", "output"})
+        return super()._passed(name, memory)
 
     @property
     def _memory(self) -> float:
@@ -119,17 +149,20 @@ class SpatialPartitionEnergyModel(SpatialModel):
     def _barrier_time(self) -> float:
         return self.data.geometry["barrier_cycles"] / self.data.clock
 
-    def _far(self, moved: Tensors, contexts: Floats) -> dict[str, Floats]:
+    def _far(
+        self, ops: OperatorColumns, moved: Tensors, passes: Floats
+    ) -> dict[str, Floats]:
         """Bytes across each edge of the chip, by the homes of the operands.
 
-        Inputs return for every context. An intermediate that exceeds the memories
-        leaves where results do and returns where inputs do.
+        Inputs return for every context that holds weights of their group. An
+        intermediate that exceeds the memories leaves where results do and returns
+        where the operand does that it is.
         """
-        spill = spilled(moved.internal, self._memory)
+        spill = spills(moved.each, ops, self._memory)
         by_operand = {
-            "input": moved.far.a * contexts + spill,
-            "weight": moved.far.b,
-            "output": moved.far.c + spill,
+            "input": moved.far.a * passes + spill.a,
+            "weight": moved.far.b + spill.b,
+            "output": moved.far.c + spill.c,
         }
         memories = self.data.memories
         return {

@@ -16,26 +16,31 @@ by at most one instruction a strip.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar, Final, NamedTuple
 
+import attrs
 import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
+from joulecheck.composition import Composition, Each, Max, Sum
 from joulecheck.estimate import Estimate
+from joulecheck.machine import Memory
 from joulecheck.model import UNSCALED, Scales
 from joulecheck.quantities import BITS_PER_BYTE
 from joulecheck.reference.layered import (
-    PARTIAL_SUM_BYTES,
     Coefficients,
     LayeredModel,
     Rates,
     dearest,
+    widths_of,
 )
-from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spilled
+from joulecheck.reference.stalls import once, stalled
+from joulecheck.reference.traffic import Operands, Widths, smooth_traffic, spills
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import Floats, tensor_bytes
 
@@ -69,10 +74,12 @@ class Events(NamedTuple):
 
 
 class Times(NamedTuple):
-    """Seconds that each resource is busy, (ops,) or (cases,)."""
+    """Seconds that each resource is busy, (cases,)."""
 
     compute: Floats
     memories: dict[str, Floats]
+    through: dict[Layer, Floats]
+    """Up to each layer, (cases,)."""
 
 
 class StoredProgramEnergyModel(LayeredModel):
@@ -92,6 +99,20 @@ class StoredProgramEnergyModel(LayeredModel):
         "dram": Layer.DRAM,
         "static": Layer.STATIC,
     }
+    latency_layers: ClassVar = {
+        "compute": Layer.ALU,
+        "launch": Layer.REGISTER,
+        "l1": Layer.SCRATCHPAD,
+        "l2": Layer.SCRATCHPAD,
+        "l3": Layer.ON_CHIP,
+        "dram": Layer.DRAM,
+    }
+    subtotals: ClassVar = {
+        "all_compute": ("alu",),
+        "all_movement": ("register", *LEVELS),
+        "all_control": ("pipeline",),
+        "dynamic": ("all_compute", "all_movement", "all_control"),
+    }
     moves: ClassVar = {
         "mac_energy": frozenset({"alu"}),
         "op_energy": frozenset({"alu"}),
@@ -106,18 +127,46 @@ class StoredProgramEnergyModel(LayeredModel):
         "dram_energy": frozenset({"dram"}),
         "static_power": frozenset({"static"}),
     }
+    saves: ClassVar = dict.fromkeys(("l1", "l2", "l3"), frozenset(LEVELS))
+    per_unit: ClassVar = frozenset({"l1", "l2"})
+
+    @property
+    def sized(self) -> tuple[str, ...]:
+        """Every level but DRAM."""
+        return self.levels[:-1]
+
+    @property
+    def latency_composition(self) -> Composition:
+        """A launch, and for each operator the longest of its resources."""
+        return Sum("launch", Each(Max("compute", *self.levels)))
+
+    def _passed(self, name: str, memory: Memory) -> Memory:
+        """Every core has its own L1 and L2."""
+        private = self.term_layers[name] is Layer.SCRATCHPAD
+        carried = super()._passed(name, memory)
+        return attrs.evolve(carried, copies=self.data.units if private else 1)
 
     @cached_property
     def levels(self) -> tuple[str, ...]:
         """The memories of this machine, from the core outwards."""
         return tuple(level for level in LEVELS if level in self.data.memories)
 
+    @property
+    def splits(self) -> frozenset[str]:
+        """M and N of every strip; K where there is one engine that all of it runs on.
+
+        Engines of one precision have the same columns, so that the least over them
+        depends on K alone.
+        """
+        one = max(Counter(e.precision for e in self.data.engines).values()) == 1
+        return frozenset({"batch", "m", "n"} | ({"k"} if one else set()))
+
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""
         e = Coefficients(self.coefficients, scales)
         events, times, latency = self._execute(cases)
         terms = self._energy_terms(cases, events, latency, e)
-        through = self._through(cases, events, latency, e)
+        through, subtotals = self._through(cases, events, latency, e)
         return Estimate(
             energy=through[Layer.STATIC],
             latency=latency,
@@ -129,6 +178,9 @@ class StoredProgramEnergyModel(LayeredModel):
                 "launch": np.full(len(cases), self.data.launch),
             },
             through=through,
+            latency_through=times.through,
+            subtotals=subtotals,
+            traffic=events.bytes,
         )
 
     def _energy_terms(
@@ -148,8 +200,8 @@ class StoredProgramEnergyModel(LayeredModel):
 
     def _through(
         self, cases: Cases, events: Events, latency: Floats, e: Coefficients
-    ) -> dict[Layer, Floats]:
-        """Joule up to and with each layer, by where work is done and bytes are served.
+    ) -> tuple[dict[Layer, Floats], dict[str, Floats]]:
+        """Joule up to each layer, and sub-totals, by where work and bytes come from.
 
         Not a sum of the terms. Inside the core, an operation costs its share of an
         instruction and of register traffic on top of its own energy. Outside, a byte
@@ -160,13 +212,21 @@ class StoredProgramEnergyModel(LayeredModel):
         (summation by parts): Q_l - Q_(l+1) is what level l serves, and the bracket is
         the price of bringing a byte from there.
         """
-        alu, core = _inside(cases, events, e)
+        alu, issue, registers = _inside(cases, events, e)
+        core = alu + (issue + registers)
         found = {Layer.ALU: alu, Layer.REGISTER: core}
+        served = np.zeros(len(cases))
         for reached, end in enumerate(self.levels, start=1):
-            inner = self.levels[:reached]
-            found[self.layers[end]] = core + _served(events.bytes, inner, e)
+            served = _served(events.bytes, self.levels[:reached], e)
+            found[self.layers[end]] = core + served
         found[Layer.STATIC] = found[Layer.DRAM] + e["static_power"] * latency
-        return found
+        subtotals = {
+            "all_compute": alu,
+            "all_movement": registers + served,
+            "all_control": issue,
+            "dynamic": found[Layer.DRAM],
+        }
+        return found, subtotals
 
     def _greatest_rates(
         self, precision: Precision, e: Mapping[str, float]
@@ -219,8 +279,16 @@ class StoredProgramEnergyModel(LayeredModel):
         compute = np.where(is_gemm, cycles, vector_cycles) / self.data.clock
         memories = {lvl: crossing[lvl] / self._bandwidth(lvl) for lvl in self.levels}
         busy = np.maximum.reduce([compute, *memories.values()])
-        times = Times(sums(compute), {level: sums(t) for level, t in memories.items()})
-        return events, times, sums(busy) + self.data.launch
+        through = stalled(
+            ops,
+            self.latency_layers,
+            {"compute": compute, **memories},
+            {"launch": once(ops, self.data.launch)},
+        )
+        by_level = {level: sums(time) for level, time in memories.items()}
+        times = Times(sums(compute), by_level, through)
+        unknown = np.isnan(self.peak[cases.precision])  # any width has lanes
+        return events, times, np.where(unknown, np.nan, sums(busy) + self.data.launch)
 
     def _bandwidth(self, level: str) -> float:
         bandwidth = self.data.memories[level].bandwidth
@@ -245,9 +313,11 @@ class StoredProgramEnergyModel(LayeredModel):
         """Bytes of each operator that cross each level."""
         ops = cases.operators
         bits = ops.per_operator(cases.bits)
-        a = tensor_bytes(ops.input_elements, bits)
-        b = tensor_bytes(ops.weight_elements, bits)
-        c = tensor_bytes(ops.output_elements, bits)
+        a, b, c = each = Operands(
+            tensor_bytes(ops.input_elements, bits),
+            tensor_bytes(ops.weight_elements, bits),
+            tensor_bytes(ops.output_elements, bits),
+        )
         near = Operands(a * (ops.external_inputs + ops.internal_inputs), b, c)
         far = Operands(
             a * ops.external_inputs,
@@ -256,11 +326,8 @@ class StoredProgramEnergyModel(LayeredModel):
         )
         *on_chip, home = self.levels
         kept = self._capacity(on_chip[-1])
-        spill = 2 * spilled(c, kept) * ops.output_is_internal
-        widths = Widths(
-            bits / BITS_PER_BYTE,
-            ops.per_operator(PARTIAL_SUM_BYTES[cases.precision]),
-        )
+        spill = spills(each, ops, kept).total
+        widths = widths_of(cases)
         sizes = (ops.m, ops.n, ops.k)
         crossing = {home: smooth_traffic(kept, *sizes, far, widths) + spill}
         beyond = crossing[home]
@@ -287,8 +354,8 @@ class StoredProgramEnergyModel(LayeredModel):
         return capacity
 
 
-def _inside(cases: Cases, events: Events, e: Coefficients) -> tuple[Floats, Floats]:
-    """Joule of the arithmetic, and of all that happens in the core."""
+def _inside(cases: Cases, events: Events, e: Coefficients) -> tuple[Floats, Floats, Floats]:
+    """Joule of the arithmetic, of the instructions and of the registers."""
     precision = cases.precision
     mac, op = (e.by_precision(f"{x}_energy", precision) for x in ("mac", "op"))
     ops = np.maximum(events.macs + events.other_ops, 1)
@@ -299,7 +366,7 @@ def _inside(cases: Cases, events: Events, e: Coefficients) -> tuple[Floats, Floa
     issue = issue + issued * e["dispatch_energy"]
     operand = events.register_reads / ops * e["register_read_energy"]
     result = events.register_writes / ops * e["register_write_energy"]
-    return alu, alu + ops * (issue + operand + result)
+    return alu, ops * issue, ops * (operand + result)
 
 
 def _served(

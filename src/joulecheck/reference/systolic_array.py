@@ -2,15 +2,14 @@
 
 The tile model lays a GEMM out as weight tiles of D x D. Each is shifted into an array,
 then up to `accumulator_rows` rows of activations stream past it; more rows load the
-tile again. Activations lie in a buffer on the chip; what of an input exceeds it is
-fetched again for every column of tiles. Weights come through a staging memory, and
-what of them exceeds it is fetched again for every block of rows.
+tile again. Activations lie in a buffer on the chip, in blocks of rows that fill it, and
+weights come through a staging memory; what of them exceeds it passes again for every
+block.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import takewhile
 from typing import ClassVar, Final, NamedTuple
 
 import attrs
@@ -18,17 +17,21 @@ import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
+from joulecheck.composition import Each, Max, Sum
 from joulecheck.estimate import Estimate
+from joulecheck.machine import Memory
 from joulecheck.model import UNSCALED, Scales
 from joulecheck.quantities import BITS_PER_BYTE, OPS_PER_MAC
 from joulecheck.reference.layered import (
     PARTIAL_SUM_BYTES,
     Coefficients,
     LayeredModel,
+    Prices,
     Rates,
     dearest,
 )
-from joulecheck.reference.traffic import Operands, spilled
+from joulecheck.reference.stalls import once, stalled
+from joulecheck.reference.traffic import Operands, spilled, spills
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import (
     PRECISIONS,
@@ -39,13 +42,16 @@ from joulecheck.workload.columns import (
 
 OPERANDS: Final = ("input", "weight", "output")
 
+EDGES: Final = ("dram", "host")
+"""The memories outside the chip that a machine may have."""
+
 
 @attrs.frozen(eq=False)
 class Tiles:
     """A GEMM laid out on D x D arrays, each (ops,); all 0 without MACs."""
 
     row_blocks: Floats
-    """Times that each weight tile is loaded."""
+    """Times that each weight tile is loaded because of the accumulators."""
     column_tiles: Floats
     """ceil(N / D): times that the activations stream past."""
     depth_tiles: Floats
@@ -113,7 +119,8 @@ class SystolicArrayEnergyModel(LayeredModel):
     """Energy and latency of a TPU.
 
     Latency is the launch plus, operator by operator, the longest of the array, the
-    vector unit and each memory outside the chip: all of them overlap perfectly.
+    vector unit, staging where its bandwidth is known and each memory outside the chip:
+    all of them overlap perfectly.
     """
 
     term_layers: ClassVar = {
@@ -142,6 +149,38 @@ class SystolicArrayEnergyModel(LayeredModel):
         "host_energy": frozenset({"host"}),
         "static_power": frozenset({"static"}),
     }
+    saves: ClassVar = {
+        "activations": frozenset({"staging", "dram", "host"}),
+        "weights": frozenset({"dram", "host"}),
+        "accumulators": frozenset({"control", "array", "staging", "dram", "host"}),
+    }
+    per_unit: ClassVar = frozenset({"accumulators"})
+
+    latency_layers: ClassVar = {
+        "array": Layer.ALU,
+        "vector": Layer.ALU,
+        "launch": Layer.REGISTER,
+        "staging": Layer.ON_CHIP,
+        **dict.fromkeys(EDGES, Layer.DRAM),
+    }
+    smooth: ClassVar = frozenset()
+    latency_composition = Sum("launch", Each(Max("array", "vector", "staging", *EDGES)))
+    subtotals: ClassVar = {
+        "all_compute": ("alu",),
+        "all_movement": ("array", "accumulator", "buffer", "staging", *EDGES),
+        "all_control": ("control",),
+        "dynamic": ("all_compute", "all_movement", "all_control"),
+    }
+
+    @property
+    def timed(self) -> tuple[str, ...]:
+        """Staging where its bandwidth is stated, and the memories outside the chip.
+
+        Others on the chip keep up with the arrays.
+        """
+        memories = self.data.memories
+        staging = "staging" in memories and memories["staging"].bandwidth is not None
+        return ("staging",) * staging + tuple(sorted(set(self.homes.values())))
 
     @property
     def tile_model(self) -> TPUTileEnergyModel:
@@ -157,15 +196,30 @@ class SystolicArrayEnergyModel(LayeredModel):
         memories = self.data.memories
         return {o: next(n for n, m in memories.items() if o in m.homes) for o in OPERANDS}
 
+    @property
+    def sized(self) -> tuple[str, ...]:
+        """All, but weights only where some of them stay."""
+        stay = self.data.geometry["weight_bytes"] > 0
+        return tuple(name for name in super().sized if stay or name != "weights")
+
+    @property
+    def splits(self) -> frozenset[str]:
+        """All but K: deep weights are not taken apart where they would fit in parts."""
+        return frozenset({"batch", "m", "n"})
+
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""
         e = Coefficients(self.coefficients, scales)
         ops = cases.operators
         tiles = self.tile_model.lay_out(ops)
         events = self._events(cases, tiles)
-        latency_terms, latency = self._latency(cases, tiles, events)
+        latency_terms, latency_through, latency = self._latency(cases, tiles, events)
         events = events.per_case(ops)
-        through = self._through(cases, events, latency, e)
+        found = {
+            part: self._by_operand(events, latency, Prices(charged, e, cases))
+            for part, charged in self.charged.items()
+        }
+        through, subtotals = self.split(found)
         return Estimate(
             energy=through[Layer.STATIC],
             latency=latency,
@@ -173,6 +227,9 @@ class SystolicArrayEnergyModel(LayeredModel):
             energy_terms=self._energy_terms(cases, events, latency, e),
             latency_terms=latency_terms,
             through=through,
+            latency_through=latency_through,
+            subtotals=subtotals,
+            traffic=self._traffic(events),
         )
 
     def _events(self, cases: Cases, tiles: Tiles) -> Events:
@@ -186,14 +243,16 @@ class SystolicArrayEnergyModel(LayeredModel):
             tensor_bytes(ops.weight_elements, bits),
             tensor_bytes(ops.output_elements, bits),
         )
-        far = self._far(ops, sizes, tiles)
-        loads = sizes.b * tiles.row_blocks
+        block = self._block(ops, sizes)
+        blocks = np.maximum(tiles.row_blocks, sizes.a / ops.instances / block)
+        far = self._far(ops, sizes, tiles, block)
+        loads = sizes.b * blocks
         passing = far["input"] + far["output"]
         read = ops.external_inputs + ops.internal_inputs
         return Events(
             macs=ops.macs,
             other_ops=ops.other_ops,
-            tiles=tiles.count * tiles.row_blocks,
+            tiles=tiles.count * blocks,
             forwarded=ops.macs * (width + partial),
             shifted=loads,
             accumulated=ops.output_elements * tiles.depth_tiles * partial,
@@ -204,25 +263,45 @@ class SystolicArrayEnergyModel(LayeredModel):
             far=far,
         )
 
+    def _block(self, ops: OperatorColumns, sizes: Operands) -> Floats:
+        """Bytes of a block of inputs: of rows that fill the buffer, or a side of them.
+
+        At a side, to let weights pass again and to stream inputs again for each column
+        of tiles cost as much.
+        """
+        rows = sizes.a / ops.instances / ops.m
+        side = self.data.geometry["array_side"]
+        block: Floats = np.maximum(self.data.geometry["activation_bytes"], side * rows)
+        return block
+
     def _far(
-        self, ops: OperatorColumns, sizes: Operands, tiles: Tiles
+        self, ops: OperatorColumns, sizes: Operands, tiles: Tiles, block: Floats
     ) -> dict[str, Floats]:
-        """Bytes from and to outside the chip, by operand."""
-        kept = self.data.geometry["activation_bytes"]
-        again = spilled(sizes.a, kept) * np.maximum(0, tiles.column_tiles - 1)
-        beyond = spilled(sizes.b, self.data.geometry["weight_bytes"])
-        reloads = beyond * np.maximum(0, tiles.row_blocks - 1)
-        spill = spilled(sizes.c, kept) * ops.output_is_internal
+        """Bytes from and to outside the chip, by operand.
+
+        Between blocks of inputs stays as much of the weights as a block is large, at
+        most: more would pay only in an order that keeps weights and lets inputs pass.
+        Within a block, the weights of one column of tiles are loaded for each block of
+        rows that the accumulators hold: from outside, as far as they are not staged.
+        """
+        geometry = self.data.geometry
+        staged = geometry["weight_bytes"]
+        a, b = sizes.a / ops.instances, sizes.b / ops.instances
+        by_block = spilled(b, np.minimum(staged, block)) * np.maximum(0, a / block - 1)
+        in_column = spilled(b, staged * ops.n / geometry["array_side"])
+        by_rows = in_column * np.maximum(0, tiles.row_blocks - 1)
+        reloads = ops.instances * np.maximum(by_block, by_rows)
+        spill = spills(sizes, ops, geometry["activation_bytes"])
         return {
-            "input": ops.external_inputs * (sizes.a + again) + spill,
-            "weight": ~ops.weight_is_internal * (sizes.b + reloads),
-            "output": ~ops.output_is_internal * sizes.c + spill,
+            "input": ops.external_inputs * sizes.a + spill.a,
+            "weight": ~ops.weight_is_internal * (sizes.b + reloads) + spill.b,
+            "output": ~ops.output_is_internal * sizes.c + spill.c,
         }
 
     def _latency(
         self, cases: Cases, tiles: Tiles, events: Events
-    ) -> tuple[dict[str, Floats], Floats]:
-        """Seconds by term, each summed over a case's operators, and in all."""
+    ) -> tuple[dict[str, Floats], dict[Layer, Floats], Floats]:
+        """Seconds of each case by term, up to each layer, and in all."""
         ops = cases.operators
         peak = self.peak[cases.precision]
         passes = self._array_rate / ops.per_operator(peak)
@@ -231,13 +310,53 @@ class SystolicArrayEnergyModel(LayeredModel):
             "vector": ops.other_ops / self.data.geometry["vector_ops_per_clock"]
             / self.data.clock,
         }  # fmt: skip
-        for name in sorted(set(self.homes.values())):
-            crossing = sum(events.far[o] for o in OPERANDS if self.homes[o] == name)
-            busy[name] = np.asarray(crossing) / self._bandwidth(name)
+        crossing = {"staging": events.staged, **self._far_traffic(events)}
+        for name in self.timed:
+            busy[name] = crossing[name] / self._bandwidth(name)
+        through = stalled(
+            ops, self.latency_layers, busy, {"launch": once(ops, self.data.launch)}
+        )
         longest = np.maximum.reduce(list(busy.values()))
         terms = {name: ops.per_case(time) for name, time in busy.items()}
         launch = np.full(len(cases), self.data.launch)
-        return {**terms, "launch": launch}, ops.per_case(longest) + self.data.launch
+        latency = ops.per_case(longest) + self.data.launch
+        return {**terms, "launch": launch}, through, latency
+
+    def _passed(self, name: str, memory: Memory) -> Memory:
+        """Weights bypass the buffer, and activations the staging memory of some.
+
+        The bandwidth that a file states of the memories next to the arrays is that of
+        the arrays' edge, a part of the cycles; of their other ports nothing is known.
+        """
+        if memory.homes:
+            return super()._passed(name, memory)
+        activations = {"input", "output"}
+        staged = activations if self.data.geometry["stages_activations"] else set()
+        carried = {
+            "accumulators": {"output"},
+            "buffer": activations,
+            "staging": {"weight", *staged},
+        }
+        bandwidth = memory.bandwidth if name in self.timed else None
+        return attrs.evolve(memory, bandwidth=bandwidth, carries=carried[name])
+
+    def _traffic(self, events: Events) -> dict[str, Floats]:
+        """Bytes across the edge of each memory that the machine has."""
+        near = {
+            "accumulators": 2 * events.accumulated,
+            "buffer": events.streamed + events.stored,
+            "staging": events.staged,
+        }
+        crossing = {**near, **self._far_traffic(events)}
+        return {name: crossing[name] for name in self.data.memories}
+
+    def _far_traffic(self, events: Events) -> dict[str, Floats]:
+        """Bytes across each edge of the chip, by memory."""
+        homes = self.homes
+        return {
+            name: np.asarray(sum(events.far[o] for o in OPERANDS if homes[o] == name))
+            for name in sorted(set(homes.values()))
+        }
 
     @property
     def _array_rate(self) -> float:
@@ -298,76 +417,43 @@ class SystolicArrayEnergyModel(LayeredModel):
             + events.stored * e["buffer_write_energy"],
             "staging": events.staged * e["staging_energy"],
         }
-        for name in sorted(set(self.homes.values())):
-            crossing = sum(events.far[o] for o in OPERANDS if self.homes[o] == name)
+        for name, crossing in self._far_traffic(events).items():
             found[name] = np.asarray(crossing * e[f"{name}_energy"])
         return {**found, "static": latency * e["static_power"]}
 
-    def _through(
-        self, cases: Cases, events: Events, latency: Floats, e: Coefficients
-    ) -> dict[Layer, Floats]:
-        """Joule up to and with each layer, by what happens to each operand.
+    def _by_operand(self, events: Events, latency: Floats, price: Prices) -> Floats:
+        """Joule at these prices, by what happens to each operand.
 
         Not a sum of the terms. A weight pays for its home, staging and the shift into
         an array; an activation for its home, the buffer and its way through the PEs;
-        a partial sum for its way down the PEs and the accumulators. Prices of what
-        lies beyond the asked layer are left out.
+        a partial sum for its way down the PEs and the accumulators.
         """
-        return {
-            layer: self._by_operand(cases, events, latency, Prices(e, layer))
-            for layer in dict.fromkeys(self.layers.values())
-        }
-
-    def _by_operand(
-        self, cases: Cases, events: Events, latency: Floats, prices: Prices
-    ) -> Floats:
-        hop = prices("forwarding_energy", Layer.REGISTER)
-        width = cases.bits / BITS_PER_BYTE + PARTIAL_SUM_BYTES[cases.precision]
-        mac = prices.e.by_precision("mac_energy", cases.precision) + width * hop
-        op = prices.e.by_precision("op_energy", cases.precision)
-        return (
-            events.macs * mac
-            + events.other_ops * op
-            + self._weights(events, prices)
-            + self._activations(events, prices)
-            + self._partial_sums(events, prices)
-            + latency * prices("static_power", Layer.STATIC)
+        hop = (price.element + price.partial) * price("forwarding_energy")
+        return np.asarray(
+            events.macs * (price("mac_energy") + hop)
+            + events.other_ops * price("op_energy")
+            + self._weights(events, price)
+            + self._activations(events, price)
+            + self._partial_sums(events, price)
+            + latency * price("static_power")
         )
 
-    def _weights(self, events: Events, prices: Prices) -> Floats:
-        home = prices(f"{self.homes['weight']}_energy", Layer.DRAM)
-        staging = prices("staging_energy", Layer.ON_CHIP)
-        shift = prices("weight_shift_energy", Layer.REGISTER)
-        tile = prices("instruction_energy", Layer.REGISTER)
-        moved = events.far["weight"] * home + events.shifted * (staging + shift)
-        return moved + events.tiles * tile
+    def _weights(self, events: Events, price: Prices) -> Floats | float:
+        home = price(f"{self.homes['weight']}_energy")
+        near = price("staging_energy") + price("weight_shift_energy")
+        moved = events.far["weight"] * home + events.shifted * near
+        return moved + events.tiles * price("instruction_energy")
 
-    def _activations(self, events: Events, prices: Prices) -> Floats:
-        staging = prices("staging_energy", Layer.ON_CHIP)
+    def _activations(self, events: Events, price: Prices) -> Floats | float:
+        staging = price("staging_energy")
         passing = staging if self.data.geometry["stages_activations"] else 0.0
-        read = prices("buffer_read_energy", Layer.SCRATCHPAD)
-        write = prices("buffer_write_energy", Layer.SCRATCHPAD)
-        found = events.streamed * read + events.stored * write
+        found = events.streamed * price("buffer_read_energy")
+        found = found + events.stored * price("buffer_write_energy")
         for operand in ("input", "output"):
-            home = prices(f"{self.homes[operand]}_energy", Layer.DRAM)
+            home = price(f"{self.homes[operand]}_energy")
             found = found + events.far[operand] * (home + passing)
         return found
 
-    def _partial_sums(self, events: Events, prices: Prices) -> Floats:
-        write = prices("accumulator_write_energy", Layer.SCRATCHPAD)
-        read = prices("accumulator_read_energy", Layer.SCRATCHPAD)
+    def _partial_sums(self, events: Events, price: Prices) -> Floats | float:
+        write, read = price("accumulator_write_energy"), price("accumulator_read_energy")
         return events.accumulated * write + events.accumulated * read
-
-
-class Prices:
-    """The coefficients of a batch, free where they lie beyond a layer."""
-
-    def __init__(self, e: Coefficients, outermost: Layer) -> None:
-        """Charge for everything up to and with `outermost`."""
-        self.e = e
-        self._charged = set(takewhile(lambda layer: layer is not outermost, Layer))
-        self._charged.add(outermost)
-
-    def __call__(self, name: str, layer: Layer) -> Floats | float:
-        """The coefficient `name`, which lies in `layer`, or 0."""
-        return self.e[name] if layer in self._charged else 0.0

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from joulecheck.workload.columns import Floats
+from joulecheck.workload.columns import Floats, OperatorColumns
 
 
 class Operands(NamedTuple):
@@ -23,12 +23,27 @@ class Operands(NamedTuple):
     b: Floats
     c: Floats
 
+    @property
+    def total(self) -> Floats:
+        """All three."""
+        return self.a + self.b + self.c
+
 
 class Widths(NamedTuple):
     """Bytes an element: of A, B and C, and of a partial sum."""
 
     element: Floats
     partial: Floats
+    overlap: Floats | float = 1.0
+    """Elements of A that memory holds for each of the M x K that the arithmetic sees.
+
+    Below 1 where the windows of a convolution overlap, above it where they leave gaps.
+    """
+
+    @property
+    def a(self) -> Floats:
+        """Bytes that memory holds for each of the M x K."""
+        return self.element * self.overlap
 
 
 def smooth_traffic(  # noqa: PLR0913 - the three dimensions of a GEMM and its memory
@@ -46,9 +61,10 @@ def smooth_traffic(  # noqa: PLR0913 - the three dimensions of a GEMM and its me
         widths: bytes an element and a partial sum.
     """
     output = _output_stationary(capacity, m, n, operands, widths)
-    weight = _operand_stationary(capacity, n, k, operands, widths)
-    swapped = Operands(operands.b, operands.a, operands.c)
-    inputs = _operand_stationary(capacity, m, k, swapped, widths)
+    sizes = Operands(widths.a, widths.element, widths.element)
+    weight = _operand_stationary(capacity, n, k, operands, sizes, widths.partial)
+    swapped, turned = (Operands(x.b, x.a, x.c) for x in (operands, sizes))
+    inputs = _operand_stationary(capacity, m, k, swapped, turned, widths.partial)
     return np.minimum(output, np.minimum(weight, inputs))
 
 
@@ -57,30 +73,53 @@ def _output_stationary(
 ) -> Floats:
     """Partial sums stay: A is read N / Tn times and B M / Tm times."""
     elements = capacity / widths.partial
-    side = np.sqrt(elements)  # both streamed operands are equally wide
-    a_passes = np.maximum(1, n / np.maximum(side, elements / m))
-    b_passes = np.maximum(1, m / np.maximum(side, elements / n))
+    rows = np.sqrt(elements * widths.element / widths.a)  # what is narrower streams more
+    columns = elements / rows
+    a_passes = np.maximum(1, n / np.maximum(columns, elements / m))
+    b_passes = np.maximum(1, m / np.maximum(rows, elements / n))
     return operands.a * a_passes + operands.b * b_passes + operands.c
 
 
-def _operand_stationary(
-    capacity: float, n: Floats, k: Floats, operands: Operands, widths: Widths
+def _operand_stationary(  # noqa: PLR0913 - the dimensions that matter and the widths
+    capacity: float,
+    n: Floats,
+    k: Floats,
+    operands: Operands,
+    sizes: Operands,
+    partial: Floats,
 ) -> Floats:
     """The K x N operand stays: A is read N / Tn times, partial sums go out and back.
 
     Partial sums are written and read again K / Tk - 1 times; they cross only where
-    the result does.
+    the result does. `sizes` are the bytes an element of each operand.
     """
-    elements = capacity / widths.element
-    depth: Floats = np.sqrt(2 * elements * widths.partial / widths.element)
+    elements = capacity / sizes.b
+    depth: Floats = np.sqrt(2 * elements * partial / sizes.a)
     breadth = elements / depth
     k_passes: Floats = np.maximum(1, k / np.maximum(depth, elements / n))
     a_passes: Floats = np.maximum(1, n / np.maximum(breadth, elements / k))
-    partials: Floats = 2 * widths.partial * (operands.c / widths.element) * (k_passes - 1)
+    partials: Floats = 2 * partial * (operands.c / sizes.c) * (k_passes - 1)
     return operands.a * a_passes + operands.b + operands.c + partials
 
 
-def spilled(bytes_kept: Floats, capacity: float) -> Floats:
+def spills(each: Operands, ops: OperatorColumns, capacity: float) -> Operands:
+    """Bytes of intermediates that a memory of `capacity` bytes does not keep, (ops,).
+
+    They leave where they are written, and return to each operator that reads them.
+
+    Args:
+        each: bytes of one tensor of each operand.
+        ops: the operators.
+        capacity: of the last memory on the chip.
+    """
+    return Operands(
+        spilled(each.a, capacity) * ops.internal_inputs,
+        spilled(each.b, capacity) * ops.weight_is_internal,
+        spilled(each.c, capacity) * ops.output_is_internal,
+    )
+
+
+def spilled(bytes_kept: Floats, capacity: Floats | float) -> Floats:
     """What of a tensor does not fit a memory of `capacity` bytes."""
     beyond: Floats = np.maximum(0, bytes_kept - capacity)
     return beyond

@@ -56,6 +56,10 @@ class Interval:
         held: Bools = (values >= low) & (values <= high)
         return held
 
+    def ending(self, end: float, *, low: bool) -> Interval:
+        """The interval with another lower or upper end."""
+        return attrs.evolve(self, low=end) if low else attrs.evolve(self, high=end)
+
 
 @attrs.frozen
 class Residues:
@@ -107,3 +111,24 @@ class Kinds:
 
 
 Atom = Interval | Residues | Values | Kinds
+
+
+def merged(atoms: Iterable[Atom]) -> list[Atom]:
+    """The atoms, with both ends of an interval of one feature as one atom."""
+    found: dict[object, Atom] = {}
+    for atom in atoms:
+        key = atom.feature if isinstance(atom, Interval) else atom
+        known = found.get(key)
+        if isinstance(atom, Interval) and isinstance(known, Interval):
+            low, high = _both(known.low, atom.low), _both(known.high, atom.high, -1)
+            found[key] = Interval(atom.feature, low, high)
+        else:
+            found[key] = atom
+    return list(found.values())
+
+
+def _both(one: float | None, other: float | None, sign: int = 1) -> float | None:
+    """The larger of two ends, the smaller if `sign` is negative; None is no end."""
+    if one is None or other is None:
+        return other if one is None else one
+    return sign * max(sign * one, sign * other)

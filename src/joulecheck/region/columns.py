@@ -8,15 +8,15 @@ role ("larger macs"). Genes that belong to no node are "gene NAME", coefficients
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
-from typing import Final
+from functools import cached_property, partial
+from typing import Any, Final
 
 import attrs
 import numpy as np
 
 from joulecheck.case import Batch, Cases
 from joulecheck.errors import UnknownName, did_you_mean
-from joulecheck.space import CaseSpace, Trait
+from joulecheck.space import CaseSpace, Gene, Trait
 from joulecheck.workload.columns import (
     OPERATORS,
     PRECISIONS,
@@ -29,14 +29,40 @@ from joulecheck.workload.columns import (
 KINDS: Final = tuple(kind.__name__.lower() for kind in OPERATORS)
 FACTOR: Final = "factor "
 PERTURBED: Final = "perturbed "
+LARGEST: Final = "largest factor"
+LEAST: Final = "least factor"
 GENE: Final = "gene "
+
+CODES: Final = 64
+"""Values from which a gene is a number rather than a code."""
+
+
+def _ends(cases: Cases) -> Ints:
+    return np.append(cases.operators.starts, len(cases.operators))
+
+
+def _count(code: int, cases: Cases) -> Floats:
+    return cases.operators.per_case((cases.operators.kind == code).astype(np.float64))
+
+
+def _bytes(cases: Cases, elements: str) -> Floats:
+    rows = cases.operators
+    return tensor_bytes(getattr(rows, elements), rows.per_operator(cases.bits))
+
+
+def _footprint(cases: Cases) -> Floats:
+    """Bytes of all operands of each operator together, wherever they come from."""
+    rows = cases.operators
+    inputs = _bytes(cases, "input_elements") * (rows.external_inputs + rows.internal_inputs)
+    found: Floats = (
+        inputs + _bytes(cases, "weight_elements") + _bytes(cases, "output_elements")
+    )
+    return found
+
 
 _OF_CASES: Final[Mapping[str, Callable[[Cases], Floats]]] = {
     "nodes": lambda cases: np.diff(_ends(cases)).astype(np.float64),
-    **{
-        f"{kind} nodes": lambda cases, code=code: _count(cases, code)
-        for code, kind in enumerate(KINDS)
-    },
+    **{f"{kind} nodes": partial(_count, code) for code, kind in enumerate(KINDS)},
     "macs": lambda cases: cases.macs,
     "ops": lambda cases: cases.ops,
     "bytes": lambda cases: cases.bytes,
@@ -60,7 +86,7 @@ _OF_OPERATORS: Final[Mapping[str, Callable[[Cases], Floats]]] = {
     "operator input bytes": lambda cases: _bytes(cases, "input_elements"),
     "operator weight bytes": lambda cases: _bytes(cases, "weight_elements"),
     "operator output bytes": lambda cases: _bytes(cases, "output_elements"),
-    "footprint": lambda cases: _footprint(cases),
+    "footprint": _footprint,
     "inputs from inside": lambda cases: cases.operators.internal_inputs,
     "inputs from outside": lambda cases: cases.operators.external_inputs,
     "weight from inside": lambda cases: cases.operators.weight_is_internal.astype(float),
@@ -85,7 +111,10 @@ class Columns:
     @cached_property
     def questions(self) -> dict[str, Cases]:
         """The plain cases of each question, by the start of their columns' names."""
-        found = dict(_questions(self._batch, ""))
+        found = {r: c for r, c in _questions(self._batch, "") if len(c) == self.size}
+        if not found:
+            plain = self._space.plain_cases(self._rows)
+            found = {} if plain is None else {"": plain}
         first = next(iter(found), "")
         return {("" if role == first else f"{role} "): c for role, c in found.items()}
 
@@ -100,7 +129,11 @@ class Columns:
 
     @cached_property
     def _fields(self) -> Mapping[str, Floats | Trait]:
-        return self._space.operator_fields(self._rows)
+        """What the operators of the first question are declared by, if that is known."""
+        found = self._space.operator_fields(self._rows)
+        size = len(self._operators_of.operators) if found else 0
+        sizes = {len(f.codes if isinstance(f, Trait) else f) for f in found.values()}
+        return found if sizes <= {size} else {}
 
     @cached_property
     def _traits(self) -> Mapping[str, Trait]:
@@ -108,12 +141,21 @@ class Columns:
 
     @cached_property
     def _genes(self) -> dict[str, int]:
-        """The columns of the genes that no node of a known graph has."""
+        """The columns of genes that are numbers of their own.
+
+        Where the questions are known, genes of nodes are among their columns, and genes
+        of few values are codes that a trait tells.
+        """
         return {
             gene.name: index
             for index, gene in enumerate(self._space.genes)
-            if gene.low < gene.high and not (self.has_operators and _is_of_node(gene.name))
+            if gene.low < gene.high and not (self.questions and self._is_told(gene))
         }
+
+    def _is_told(self, gene: Gene) -> bool:
+        """Whether other columns tell what a gene does."""
+        few = gene.high - gene.low < CODES
+        return few or (bool(self._fields) and _is_of_node(gene.name))
 
     @cached_property
     def starts(self) -> Ints:
@@ -129,11 +171,6 @@ class Columns:
     @property
     def _operators_of(self) -> Cases:
         return next(iter(self.questions.values()))
-
-    @cached_property
-    def has_operators(self) -> bool:
-        """Whether the space knows the operators of its cases."""
-        return bool(self._fields) and bool(self.questions)
 
     @cached_property
     def _aligned(self) -> dict[str, Cases]:
@@ -156,16 +193,26 @@ class Columns:
         totals = [f"{role}{name}" for role in self.questions for name in _OF_CASES]
         kinds = [f"{role}precision" for role in self.questions]
         factors = [f"{kind}{n}" for n in self.scales for kind in (PERTURBED, FACTOR)]
+        factors = [LARGEST, LEAST, *factors] if self.scales else []
         genes = [f"{GENE}{name}" for name in self._genes]
         return (*kinds, *self._traits, *factors, *totals, *genes)
 
     @cached_property
     def operator_names(self) -> tuple[str, ...]:
         """The columns of operators, the plainest first."""
-        if not self.has_operators:
+        if not self.questions:
             return ()
         computed = [f"{role}{name}" for role in self._aligned for name in _OF_OPERATORS]
         return ("kind", *self._fields, *computed)
+
+    @cached_property
+    def owners(self) -> Ints:
+        """(operators,) the case of each operator."""
+        return np.repeat(np.arange(self.size), self.counts)
+
+    def each(self, operators: Ints) -> Columns:
+        """Some operators, by index, each as a case of its own."""
+        return _Each(self, operators)
 
     def case(self, name: str) -> Floats:
         """(n,) a number of each case.
@@ -228,67 +275,68 @@ class Columns:
                 return Trait(cases.precision, tuple(p.name for p in PRECISIONS))
             if name.startswith(role) and short in _OF_CASES:
                 return _OF_CASES[short](cases)
-        if name.startswith((FACTOR, PERTURBED)):
-            kind, _, coefficient = name.partition(" ")
-            factor = self.scales.get(coefficient, np.ones(self.size))
-            return factor if f"{kind} " == FACTOR else (factor != 1.0).astype(np.float64)
+        if name in {LARGEST, LEAST} or name.startswith((FACTOR, PERTURBED)):
+            return self._of_scales(name)
         gene = name.removeprefix(GENE)
         if gene in self._genes:
             return self._rows[:, self._genes[gene]].astype(np.float64)
         return None
 
+    def _of_scales(self, name: str) -> Floats:
+        if name in {LARGEST, LEAST}:
+            every = list(self.scales.values()) or [np.ones(self.size)]
+            extreme: Floats = (np.max if name == LARGEST else np.min)(every, axis=0)
+            return extreme
+        kind, _, coefficient = name.partition(" ")
+        factor = self.scales.get(coefficient, np.ones(self.size))
+        return factor if f"{kind} " == FACTOR else (factor != 1.0).astype(np.float64)
+
     def _of_operator(self, name: str) -> Floats | Trait | None:
-        if not self.has_operators:
+        if not self.questions:
             return None
         if name == "kind":
             return Trait(self._operators_of.operators.kind, KINDS)
-        if name in self._fields:
-            return self._fields[name]
         for role, cases in reversed(self._aligned.items()):
             short = name.removeprefix(role)
             if name.startswith(role) and short in _OF_OPERATORS:
                 return _OF_OPERATORS[short](cases)
-        return None
+        return self._fields.get(name)
 
 
-def _questions(batch: Batch, role: str) -> Iterator[tuple[str, Cases]]:
+class _Each(Columns):
+    """Operators as cases: with the numbers of their case, and their own."""
+
+    def __init__(self, columns: Columns, operators: Ints) -> None:
+        self.size = len(operators)
+        self._columns = columns
+        self._places = {"operator": operators, "case": columns.owners[operators]}
+        self.starts = np.arange(self.size)
+        self.counts = np.ones(self.size, dtype=np.int64)
+
+    def column(self, level: str, name: str) -> Floats | Trait:
+        """A number or a trait of each operator, or of its case."""
+        found, places = self._columns.column(level, name), self._places[level]
+        if isinstance(found, Trait):
+            return attrs.evolve(found, codes=found.codes[places])
+        values: Floats = found[places]
+        return values
+
+
+def _questions(batch: object, role: str) -> Iterator[tuple[str, Cases]]:
     if isinstance(batch, Cases):
         yield role, batch
         return
     for name, value in _parts(batch).items():
-        if isinstance(value, Cases) or attrs.has(type(value)):
-            yield from _questions(value, f"{role} {name}".strip())
+        yield from _questions(value, f"{role} {name}".strip())
 
 
-def _parts(batch: Batch) -> Mapping[str, object]:
+def _parts(batch: object) -> Mapping[str, Any]:
     """What a batch that is not plain consists of."""
-    if not attrs.has(type(batch)):
+    kind: Any = type(batch)
+    if not attrs.has(kind):
         return {}
-    return {field.name: getattr(batch, field.name) for field in attrs.fields(type(batch))}
+    return {field.name: getattr(batch, field.name) for field in attrs.fields(kind)}
 
 
 def _is_of_node(gene: str) -> bool:
     return gene.partition(".")[0].isdigit()
-
-
-def _ends(cases: Cases) -> Ints:
-    return np.append(cases.operators.starts, len(cases.operators))
-
-
-def _count(cases: Cases, code: int) -> Floats:
-    return cases.operators.per_case((cases.operators.kind == code).astype(np.float64))
-
-
-def _bytes(cases: Cases, elements: str) -> Floats:
-    rows = cases.operators
-    return tensor_bytes(getattr(rows, elements), rows.per_operator(cases.bits))
-
-
-def _footprint(cases: Cases) -> Floats:
-    """Bytes of all operands of each operator together, wherever they come from."""
-    rows = cases.operators
-    inputs = _bytes(cases, "input_elements") * (rows.external_inputs + rows.internal_inputs)
-    found: Floats = (
-        inputs + _bytes(cases, "weight_elements") + _bytes(cases, "output_elements")
-    )
-    return found

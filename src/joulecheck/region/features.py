@@ -80,36 +80,8 @@ class Feature:
             product = product * values
         return product
 
-    @property
-    def text(self) -> str:
-        """Such as "m * n" or "tiles of m by 128"."""
-        names = [_text(name) for name in self.of]
-        match self.how:
-            case How.VALUE:
-                return names[0]
-            case How.DIFFERENCE:
-                return f"{names[0]} - {names[1]}"
-            case How.RATIO:
-                return f"{names[0]} / {names[1]}"
-            case How.TILES:
-                each = zip(names, self.tiles, strict=True)
-                return " x ".join(f"ceil({name} / {size})" for name, size in each)
-            case How.PRODUCT:
-                return " x ".join(names)
-
 
 def _ratio(above: Floats, below: Floats) -> Floats:
     found = np.full(len(above), np.nan)
     np.divide(above, below, out=found, where=below != 0)
     return found
-
-
-_LETTERS: Final = frozenset("mnkchwrspq")
-_WORDS: Final = {"macs": "MACs", "operator macs": "MACs", "operator ops": "ops"}
-
-
-def _text(name: str) -> str:
-    """A column in the field's letters."""
-    if name in _LETTERS:
-        return name.upper()
-    return _WORDS.get(name, name.removeprefix("gene "))

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
-from typing import Any
 
 import attrs
 import cattrs
 import numpy as np
 
-from joulecheck.region.atoms import Atom
+from joulecheck.region.atoms import Atom, merged
 from joulecheck.region.columns import Columns
 from joulecheck.region.features import How
 from joulecheck.region.sampling import Sampler, moves_of
+from joulecheck.region.wording import sentence
 from joulecheck.space import CaseSpace
 from joulecheck.structured import by_name, tagged_union
 from joulecheck.workload.columns import Bools, Floats, Ints
@@ -33,7 +32,9 @@ class SomeOperator:
         """(n,) which cases have one."""
         if not self.atoms:
             return np.ones(columns.size, dtype=bool)
-        held = np.logical_and.reduce([a.holds("operator", columns) for a in self.atoms])
+        held: Bools = np.logical_and.reduce(
+            [atom.holds("operator", columns) for atom in self.atoms]
+        )
         if len(columns.starts) == len(held):
             return held
         found: Bools = np.logical_or.reduceat(held, columns.starts)
@@ -76,7 +77,21 @@ class Region:
     operators: tuple[SomeOperator, ...] = attrs.field(default=(), converter=_as_patterns)
     atoms: tuple[Atom, ...] = attrs.field(default=(), converter=_as_atoms)
     """What holds of the whole case."""
+    graphs: bool = False
+    """Whether a case may have more operators than the patterns speak of."""
     measured: Measured | None = None
+
+    @property
+    def sentence(self) -> str:
+        """Such as "every INT8 GEMM with K mod 128 = 5 and M >= 1001"."""
+        patterns = [pattern.atoms for pattern in self.operators]
+        return sentence(patterns, self.atoms, graphs=self.graphs)
+
+    @property
+    def merged(self) -> Region:
+        """The same region with both ends of each interval in one atom."""
+        operators = [SomeOperator(merged(pattern.atoms)) for pattern in self.operators]
+        return attrs.evolve(self, operators=operators, atoms=merged(self.atoms))
 
     def contains(self, space: CaseSpace, rows: Ints) -> Bools:
         """(n,) which canonical rows of a space are inside.
@@ -149,6 +164,11 @@ class Generalised:
     """Cases asked."""
     proven: bool
     """Whether every region is, and the search did not stop at its limit."""
+
+    @property
+    def around(self) -> Region | None:
+        """That of the minimal case, where it was the only one looked for."""
+        return self.regions[0] if self.regions else None
 
     def contains(self, space: CaseSpace, rows: Ints) -> Bools:
         """(n,) which canonical rows are in one of the regions."""

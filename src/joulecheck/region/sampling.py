@@ -82,7 +82,8 @@ def moves_of(genes: Sequence[Gene], atoms: Iterable[Atom]) -> list[Move]:
 
 
 def _move(column: int, gene: Gene, atoms: Sequence[Interval | Residues]) -> Move:
-    low, high, period, residues = gene.low, gene.high, 1, (0,)
+    low, high, period = gene.low, gene.high, 1
+    residues: tuple[int, ...] = (0,)
     for atom in atoms:
         if isinstance(atom, Interval):
             low = low if atom.low is None else max(low, ceil(atom.low))
@@ -105,7 +106,13 @@ class Sampler:
     """To find a first member where neither the sampler nor a start gives one."""
 
     def draw(
-        self, rng: np.random.Generator, size: int, starts: Ints, *, draws: int = DRAWS
+        self,
+        rng: np.random.Generator,
+        size: int,
+        starts: Ints,
+        *,
+        at_a_time: int = DRAWS,
+        rounds: int = ROUNDS,
     ) -> Ints:
         """Up to `size` different rows inside; fewer if no more are found.
 
@@ -113,30 +120,28 @@ class Sampler:
             rng: the random numbers.
             size: how many rows.
             starts: (any, width) rows inside from which to cross.
-            draws: rows of the space's own sampler to look at first.
+            at_a_time: rows that are drawn first, and then crossed at a time.
+            rounds: crossings after which no more are looked for.
         """
-        fresh = self.space.sample(rng, draws)
+        fresh = self.space.sample(rng, at_a_time)
         found = _Rows(fresh[self.inside(fresh)])
         members = np.concatenate([starts, found.rows])
         if not len(members) and self.score is not None:
             members = self._climbed(rng, fresh, self.score)
             found.add(members)
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             if len(found) >= size or not len(members):
                 break
-            new = self._children(rng, members)
+            new = self._children(rng, members, at_a_time)
             new = new[self.inside(new)]
             found.add(new)
             members = np.concatenate([members, new])[-4 * DRAWS :]
         return found.rows[:size]
 
-    def _children(self, rng: np.random.Generator, members: Ints) -> Ints:
-        parents = members[rng.integers(0, len(members), DRAWS)]
-        crossed = self.crossed(rng, parents)
-        around = self.space.embedded(rng, parents[: DRAWS // 3])
-        if len(around):
-            return np.concatenate([around, crossed[: DRAWS - len(around)]])
-        return crossed
+    def _children(self, rng: np.random.Generator, members: Ints, size: int) -> Ints:
+        parents = members[rng.integers(0, len(members), size)]
+        around = self.space.embedded(rng, parents[: size // 3])
+        return np.concatenate([around, self.crossed(rng, parents[len(around) :])])
 
     def crossed(self, rng: np.random.Generator, parents: Ints) -> Ints:
         """The rows with some of their genes from fresh draws, or moved."""
@@ -153,10 +158,11 @@ class Sampler:
         for _ in range(CLIMBS):
             scores = score(rows)
             if scores.max() == 1:
-                return rows[scores == 1]
-            best = rows[np.argsort(-scores, kind="stable")[: DRAWS // 8]]
-            parents = best[rng.integers(0, len(best), DRAWS)]
-            rows = np.concatenate([best, self.crossed(rng, parents)])
+                best: Ints = rows[scores == 1]
+                return best
+            top = rows[np.argsort(-scores, kind="stable")[: DRAWS // 8]]
+            parents = top[rng.integers(0, len(top), DRAWS)]
+            rows = np.concatenate([top, self.crossed(rng, parents)])
         return rows[:0]
 
     def _move(self, rng: np.random.Generator, rows: Ints) -> None:

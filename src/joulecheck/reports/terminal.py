@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 import time
-from collections import Counter
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -18,6 +17,7 @@ from joulecheck.campaign.events import (
     EpochFinished,
     Event,
     ModelFailed,
+    PairEnded,
     PairSkipped,
     StaleExemption,
     Unconfirmed,
@@ -25,20 +25,15 @@ from joulecheck.campaign.events import (
 from joulecheck.corpus import Finding
 from joulecheck.counterexample import Counterexample
 from joulecheck.reports.claims import claims, table_of_pairs
-from joulecheck.reports.wording import (
-    Line,
+from joulecheck.reports.explanation import culprits, named
+from joulecheck.reports.findings import (
     accept_command,
-    blamed,
-    case_lines,
     counterexample_lines,
     finding_title,
-    shared_text,
 )
+from joulecheck.reports.wording import Line, case_lines
 
 LABEL_WIDTH = 10
-
-MOST_BLAMED = 3
-"""Terms and coefficients that are named for all findings together."""
 
 PLAIN_PROGRESS_SECONDS = 15.0
 """Between two lines of progress in a pipe."""
@@ -83,9 +78,8 @@ class CampaignReport:
         self._started = 0.0
         self._last_line = 0.0
         self._skipped: list[PairSkipped] = []
-        self._shared: dict[str, Counterexample] = {}
-        self._blamed: Counter[str] = Counter()
-        self._found = 0
+        self._found: dict[str, Counterexample] = {}
+        self._ended: dict[str, int] = {}
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -97,7 +91,9 @@ class CampaignReport:
             case EpochFinished():
                 self._advance(event)
             case CauseShared():
-                self._shared[event.counterexample.id] = event.counterexample
+                self._found[event.counterexample.id] = event.counterexample
+            case PairEnded():
+                self._ended[event.reason] = self._ended.get(event.reason, 0) + 1
             case StaleExemption():
                 self._note(
                     f"STALE exemption of {event.pair.model} from {event.pair.property}: "
@@ -124,8 +120,7 @@ class CampaignReport:
 
     def found(self, finding: Finding, status: str, seconds: float) -> None:
         """Show a finding as soon as it is minimal."""
-        self._found += 1
-        self._blamed.update(blamed(finding.counterexample))
+        self._found[finding.id] = finding.counterexample
         show_finding(self._console, finding, status)
         if seconds:
             lines = [("found", f"minimal {seconds:.2f} s after the first failing case")]
@@ -185,11 +180,7 @@ class CampaignReport:
     def _finish(self, event: CampaignFinished) -> None:
         self.close()
         self._console.print()
-        for found in self._shared.values():
-            self._note(shared_text(found))
-        for target, count in self._blamed.most_common(MOST_BLAMED):
-            if count > 1:
-                self._note(f"{target} explains {count} of {self._found} findings")
+        self._show_causes(event)
         self._show_skipped()
         for pair in event.vacuous:
             self._note(f"{pair.property} on {pair.model} met no case in its domain")
@@ -202,6 +193,24 @@ class CampaignReport:
             self._console.print(table_of_pairs(event.tallies))
         for line in claims(event):
             self._console.print(line, highlight=False, soft_wrap=True)
+
+    def _show_causes(self, event: CampaignFinished) -> None:
+        """What the findings have in common, and what was not searched because of them."""
+        found = self._found.values()
+        for one in found:
+            if one.also:
+                models = f"{len(one.also) + 1} models: {one.model}, {named(one.also)}"
+                self._note(f"{one.id} {one.property} fails on {models}")
+        for sentence in culprits(found):
+            self._note(sentence)
+        masked = sum(tally.masked for _, tally in event.tallies)
+        if masked:
+            share = masked / (masked + event.checks)
+            self._dim(f"{masked:,} cases ({share:.2%}) lie in regions of known failures: "
+                      f"counted, not asked")  # fmt: skip
+        for reason, pairs in self._ended.items():
+            some = "1 pair was" if pairs == 1 else f"{pairs} pairs were"
+            self._dim(f"{some} searched no further: {reason}")
 
     def _show_skipped(self) -> None:
         """Exemptions one by one with their reasons, the rest a line a model."""

@@ -1,17 +1,29 @@
-"""Cases, numbers and findings in words, for people."""
+"""Cases and numbers in words, for people."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import singledispatch
+from itertools import chain
 
-from joulecheck.case import AnyCase, Case, PrecisionPair, ScaledCase, WorkloadPair
-from joulecheck.corpus import Finding
-from joulecheck.counterexample import Blame, Counterexample, Minimality, Numbers
-from joulecheck.errors import UnknownName
-from joulecheck.property import Property, property_named
+from joulecheck.case import (
+    AnyCase,
+    Case,
+    CaseSequence,
+    CoefficientCase,
+    DerivedCase,
+    EquivalentPair,
+    InvalidCase,
+    PartedCase,
+    PeerCase,
+    PrecisionPair,
+    ScaledCase,
+    WorkloadPair,
+    Wrong,
+)
+from joulecheck.counterexample import Numbers
+from joulecheck.errors import HarnessError
 from joulecheck.quantities import engineering
-from joulecheck.region import Region
 from joulecheck.workload import (
     Conv2d,
     Elementwise,
@@ -22,27 +34,111 @@ from joulecheck.workload import (
     Workload,
 )
 
-MOST_NAMED = 6
-"""Models that a sentence names before it counts."""
-
 Line = tuple[str, str]
 """A label and a text."""
 
 
+@singledispatch
 def case_lines(case: AnyCase) -> list[Line]:
     """A case of any kind, a line a question or a node."""
-    match case:
-        case Case():
-            return _workload_lines("minimal", case)
-        case ScaledCase():
-            factors = ", ".join(f"{n} x {f:.9g}" for n, f in _summary(case.scale).items())
-            return [*_workload_lines("minimal", case.case), ("scaled", factors)]
-        case WorkloadPair():
-            smaller = _workload_lines("smaller", case.smaller)
-            return [*smaller, *_workload_lines("larger", case.larger)]
-        case PrecisionPair():
-            wider = f"{case.narrower.precision.name} against {case.wider.precision.name}"
-            return [*_workload_lines("minimal", case.narrower), ("widths", wider)]
+    msg = f"a kind of case that has no words: {case!r}"
+    raise HarnessError(msg)
+
+
+@case_lines.register
+def _(case: Case) -> list[Line]:
+    return _workload_lines("minimal", case)
+
+
+@case_lines.register
+def _(case: ScaledCase) -> list[Line]:
+    factors = ", ".join(f"{n} x {f:.9g}" for n, f in _summary(case.scale).items())
+    return [*_workload_lines("minimal", case.case), ("scaled", factors)]
+
+
+@case_lines.register
+def _(case: WorkloadPair) -> list[Line]:
+    smaller = _workload_lines("smaller", case.smaller)
+    return [*smaller, *_workload_lines("larger", case.larger)]
+
+
+@case_lines.register
+def _(case: PrecisionPair) -> list[Line]:
+    wider = f"{case.narrower.precision.name} against {case.wider.precision.name}"
+    return [*_workload_lines("minimal", case.narrower), ("widths", wider)]
+
+
+@case_lines.register
+def _(case: DerivedCase) -> list[Line]:
+    lines = _workload_lines("minimal", case.case)
+    if case.derivation.factors:
+        lines.append(("machine", _together(case.derivation.factors)))
+    if case.derivation.scale:
+        lines.append(("scaled", _together(case.derivation.scale)))
+    return lines
+
+
+@case_lines.register
+def _(case: CoefficientCase) -> list[Line]:
+    effort = f"on the first {case.witnesses:,} cases of a fixed seed"
+    return [("minimal", f"coefficient {case.coefficient}"), ("tried", effort)]
+
+
+@case_lines.register
+def _(case: CaseSequence) -> list[Line]:
+    labels = ["minimal", *("then" for _ in case.cases[1:])]
+    return [*chain.from_iterable(map(_workload_lines, labels, case.cases))]
+
+
+@case_lines.register
+def _(case: InvalidCase) -> list[Line]:
+    return [*_workload_lines("minimal", case.case), ("invalid", _wrong(case))]
+
+
+@case_lines.register
+def _(case: PeerCase) -> list[Line]:
+    return [*_workload_lines("minimal", case.case), ("peer", case.peer)]
+
+
+@case_lines.register
+def _(case: EquivalentPair) -> list[Line]:
+    other = _workload_lines("the same", case.other)
+    return [*_workload_lines("minimal", case.one), *other, ("spelling", case.how)]
+
+
+@case_lines.register
+def _(case: PartedCase) -> list[Line]:
+    lines = _workload_lines("whole", case.whole)
+    for part in case.parts:
+        label = "part" if part.times == 1 else f"{part.times} x"
+        lines += _workload_lines(label, part.case)
+    return [*lines, ("parted by", case.how)]
+
+
+def _wrong(case: InvalidCase) -> str:
+    """What is wrong with a question."""
+    match case.wrong:
+        case Wrong.OTHER_WORKLOAD:
+            return "the model does not declare this kind of workload"
+        case Wrong.UNKNOWN_COEFFICIENT:
+            return f"no coefficient is called {case.named}"
+        case _:
+            return f"{case.named} x {case.wrong.value:g}"
+
+
+@case_lines.register
+def _(case: EquivalentPair) -> list[Line]:
+    other = _workload_lines("the same", case.other)
+    return [*_workload_lines("minimal", case.one), *other, ("spelling", case.how)]
+
+
+@case_lines.register
+def _(case: PartedCase) -> list[Line]:
+    lines = _workload_lines("whole", case.whole)
+    for part in case.parts:
+        label = "part" if part.times == 1 else f"{part.times} x"
+        lines += _workload_lines(label, part.case)
+    return [*lines, ("parted by", case.how)]
 
 
 def _summary(scale: Mapping[str, float]) -> dict[str, float]:
@@ -50,6 +146,14 @@ def _summary(scale: Mapping[str, float]) -> dict[str, float]:
     if len(scale) > 3 and len(set(scale.values())) == 1:  # noqa: PLR2004 - as many as fit a line
         return {f"all {len(scale)} energy coefficients": next(iter(scale.values()))}
     return dict(scale)
+
+
+def _together(factors: Mapping[str, float]) -> str:
+    """The factors, each with all the names that it goes with."""
+    names: dict[float, list[str]] = {}
+    for name, factor in factors.items():
+        names.setdefault(factor, []).append(name)
+    return "; ".join(f"{', '.join(who)} x {f:.9g}" for f, who in names.items())
 
 
 def _workload_lines(label: str, case: Case) -> list[Line]:
@@ -122,125 +226,3 @@ def _terms(terms: Mapping[str, float | None], unit: str) -> str:
     each = (f"{name} {engineering(value, unit)}" for name, value in known.items())
     total = engineering(sum(known.values()), unit)
     return f"{' | '.join(each)} = {total} in all"
-
-
-def counterexample_lines(found: Counterexample) -> list[Line]:
-    """The rule, the minimal case, the numbers and how to replay it."""
-    law = known_property(found.property)
-    rule = [] if law is None else _rule_lines(law)
-    proven = {
-        Minimality.PROVEN: "no node, field or pair of fields can be plainer",
-        Minimality.UNPROVEN: "minimality is unproven: the search stopped at its limit",
-    }
-    return [
-        *rule,
-        *case_lines(found.case),
-        ("", proven[found.minimality]),
-        *number_lines(found.numbers),
-        ("margin", f"{found.margin:.4g} (below 0 violates the rule; relative)"),
-        *_region_lines(found.region),
-        *_blame_lines(found.blame),
-        *_contrast_lines(found),
-        *([("also", shared_text(found))] if found.also else []),
-        ("replay", replay_command(found)),
-    ]
-
-
-def _region_lines(region: Region | None) -> Iterator[Line]:
-    """Where it fails, and how much of the sampled cases that is."""
-    if region is not None:
-        yield "region", str(region)
-
-
-def _blame_lines(blame: Blame | None) -> Iterator[Line]:
-    """The best repair, and the terms and coefficients that move the margin."""
-    if blame is None:
-        return
-    label = "blame"
-    for repair in blame.repairs[:1]:
-        share = f"{repair.repaired:.0%} of the failing cases seen"
-        broken = f", breaks {repair.broken:.0%} of the passing" if repair.broken else ""
-        yield label, f"{repair.change}: repairs {share}{broken}"
-        label = ""
-    for kind, moved in (("terms", blame.terms), ("coefficients", blame.coefficients)):
-        if moved:
-            each = ", ".join(f"{name} {slope:+.2g}" for name, slope in moved.items())
-            yield label, f"{kind} that move the margin: {each}"
-            label = ""
-
-
-def _contrast_lines(found: Counterexample) -> Iterator[Line]:
-    """The nearest case that holds, and how each term of it differs."""
-    if found.contrast is None:
-        return
-    label = "holds"
-    for _, text in case_lines(found.contrast.case):
-        yield label, text
-        label = ""
-    ratios = _ratios(found.numbers[-1], found.contrast.numbers[-1])
-    if ratios:
-        most = max(ratios, key=lambda name: abs(math.log(ratios[name])))
-        each = (f"{n} {r:.3g}x{' <-' if n == most else ''}" for n, r in ratios.items())
-        yield "", f"failing over holding: {' | '.join(each)}"
-
-
-def _ratios(failing: Numbers, holding: Numbers) -> dict[str, float]:
-    """Each number of the one answer over that of the other, where both are positive."""
-    pairs = {
-        "energy": (failing.energy, holding.energy),
-        "latency": (failing.latency, holding.latency),
-    }
-    for field in ("energy_terms", "latency_terms"):
-        ours, theirs = getattr(failing, field), getattr(holding, field)
-        pairs |= {name: (ours[name], theirs[name]) for name in ours if name in theirs}
-    return {
-        name: one / other
-        for name, (one, other) in pairs.items()
-        if one is not None and other is not None and one > 0 and other > 0
-    }
-
-
-def blamed(found: Counterexample) -> set[str]:
-    """What the repairs of a counterexample change: terms, coefficients, totals."""
-    return {repair.target for repair in found.blame.repairs} if found.blame else set()
-
-
-def shared_text(found: Counterexample) -> str:
-    """The other models that fail where a counterexample says, in a sentence."""
-    others = ", ".join(found.also[:MOST_NAMED])
-    more = len(found.also) - MOST_NAMED
-    ending = f" and {more} more" if more > 0 else ""
-    return f"{found.id} fails on {len(found.also) + 1} models: also {others}{ending}"
-
-
-def _rule_lines(law: Property) -> list[Line]:
-    title, statement = (law.documentation[name] for name in ("Title", "Statement"))
-    first, *others = statement.splitlines()
-    return [("rule", title), ("", first), *(("", line) for line in others)]
-
-
-def replay_command(found: Counterexample) -> str:
-    """The command that asks the same question again."""
-    fault = f" --inject {found.fault}" if found.fault else ""
-    return f"joulecheck replay {found.id}{fault}"
-
-
-def accept_command(found: Counterexample) -> str:
-    """The command that accepts it as known."""
-    return f'joulecheck findings accept {found.id} --reason "..." --until YYYY-MM-DD'
-
-
-def known_property(name: str) -> Property | None:
-    """The property of that id, or None if it is not installed here."""
-    try:
-        return property_named(name)
-    except UnknownName:
-        return None
-
-
-def finding_title(finding: Finding, status: str) -> str:
-    """The first line of a finding's page."""
-    found = finding.counterexample
-    law = known_property(found.property)
-    name = "" if law is None else f" {law.name}"
-    return f"{found.id}  {status}  {found.property}{name}  {found.model}"

@@ -23,6 +23,7 @@ from joulecheck.workload.subgraph import (
     loop_nest,
     nodes_of,
     operand_count,
+    operators_alone,
     rewired,
     traffic,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "loop_nest",
     "nodes_of",
     "operand_count",
+    "operators_alone",
     "rewired",
     "traffic",
 ]

@@ -105,6 +105,34 @@ class OperatorColumns:
         merged = {name: [getattr(part, name) for part in parts] for name in names}
         return cls(starts=starts, **{n: _merged(v, places) for n, v in merged.items()})
 
+    def taken(self, operators: Ints, starts: Ints) -> OperatorColumns:
+        """These operators in this order, as cases that start at `starts`."""
+        names = [field.name for field in attrs.fields(OperatorColumns)]
+        kept = {name: getattr(self, name)[operators] for name in names if name != "starts"}
+        return OperatorColumns(starts=starts, **kept)
+
+    def alone(self) -> tuple[OperatorColumns, Floats]:
+        """Each operator as a case that reads and writes outside, and how often it runs.
+
+        It is `joulecheck.workload.operators_alone` in arrays.
+        """
+        often = np.where(self.weight_is_internal, self.instances, 1.0)
+        none = np.zeros(len(self), dtype=bool)
+        return attrs.evolve(
+            self,
+            starts=np.arange(len(self)),
+            instances=self.instances / often,
+            macs=self.macs / often,
+            input_elements=self.input_elements / often,
+            touched_elements=self.touched_elements / often,
+            external_inputs=self.external_inputs + self.internal_inputs,
+            internal_inputs=np.zeros(len(self)),
+            weight_elements=self.weight_elements / often,
+            weight_is_internal=none,
+            output_elements=self.output_elements / often,
+            output_is_internal=none,
+        ), often
+
     def __len__(self) -> int:
         """How many operators."""
         return len(self.kind)
@@ -119,6 +147,29 @@ class OperatorColumns:
     def one_each(self) -> bool:
         """Whether every case is a single operator."""
         return len(self.starts) == len(self)
+
+    @property
+    def single(self) -> Bools:
+        """(cases,) whether each case is a single operator."""
+        found: Bools = np.diff(np.append(self.starts, len(self))) == 1
+        return found
+
+    @property
+    def gemm(self) -> Bools:
+        """(cases,) whether each case is a single GEMM."""
+        found: Bools = self.single & (self.kind[self.starts] == GEMM)
+        return found
+
+    def take(self, cases: Ints) -> OperatorColumns:
+        """The operators of these cases, in their order."""
+        counts = np.diff(np.append(self.starts, len(self)))[cases]
+        ends = np.cumsum(counts)
+        starts = ends - counts
+        rows = np.arange(ends[-1] if len(ends) else 0)
+        rows += np.repeat(self.starts[cases] - starts, counts)
+        names = [f.name for f in attrs.fields(type(self)) if f.name != "starts"]
+        taken = {name: getattr(self, name)[rows] for name in names}
+        return OperatorColumns(starts=starts, **taken)
 
     def per_case(self, rows: Floats) -> Floats:
         """Sum `rows` (one entry an operator) over the operators of each case."""
@@ -199,6 +250,13 @@ def operator_columns(workloads: Sequence[Workload]) -> OperatorColumns:
 
 
 _WIDTH: Final = 15
+
+
+def totals_columns(ops: Floats) -> OperatorColumns:
+    """The rows of `Totals` of so many operations each: no MACs, tensors or traffic."""
+    table = np.zeros((_WIDTH, len(ops)))
+    table[0], table[1], table[6] = ELEMENTWISE, 1, ops
+    return OperatorColumns.of_table(np.arange(len(ops)), table)
 
 
 def _row(nodes: Sequence[Node], index: int) -> tuple[float, ...]:

@@ -259,6 +259,22 @@ def loop_nest(node: Node) -> LoopNest:
     return operator.loop_nest
 
 
+def operators_alone(workload: Workload) -> list[tuple[AnyOperator, int]]:
+    """The operators of a workload, each reading and writing outside, and how often.
+
+    A GEMM whose B operand is an intermediate has a B of its own for each element of
+    its batch: that many GEMMs of a batch of one.
+    """
+    found: list[tuple[AnyOperator, int]] = []
+    for node in nodes_of(workload):
+        operator = node.operator
+        if isinstance(operator, Gemm) and node.sources[1] is not None:
+            found.append((attrs.evolve(operator, batch=1), operator.batch))
+        else:
+            found.append((operator, 1))
+    return found
+
+
 def rewired(subgraph: Subgraph, keep: Iterable[int], *, bypass: bool) -> Subgraph | None:
     """The subgraph without the other nodes, its shapes derived anew.
 

@@ -12,6 +12,7 @@ from joulecheck.campaign.regions.evidence import Evidence
 from joulecheck.campaign.regions.table import Placed, all_hold, values_of
 from joulecheck.campaign.regions.vocabulary import Term
 from joulecheck.region import Columns, How
+from joulecheck.region.sampling import Sampler
 from joulecheck.workload.columns import Bools, Floats, Ints
 
 NEAR: Final = 20
@@ -20,8 +21,13 @@ NEAR: Final = 20
 VARIED: Final = 12
 """Of them, how many also with some of their genes at the minimum."""
 
-ASKED: Final = 128
-"""Cases in a gap that are asked at a time."""
+LANES: Final = 360
+"""Genes of such cases that are moved, at most."""
+
+SHIFT: Final = 6
+"""By how much genes of cases near a gap are changed at random."""
+
+CROSSED: Final = 1024
 
 
 @attrs.frozen
@@ -69,21 +75,25 @@ def _is_total(term: Term) -> bool:
 
 
 def plainest(inside: float, outside: float) -> float:
-    """The roundest number from `inside` towards `outside`, which is excluded."""
-    if inside.is_integer() and outside.is_integer():
-        steps = {2.0**power for power in range(60)} | {10.0**power for power in range(18)}
-        for step in sorted(steps, reverse=True):
-            low = np.floor(inside / step) * step
-            high = np.ceil(inside / step) * step
-            found = low if outside < inside else high
-            if outside < found <= inside or inside <= found < outside:
-                return float(found)
-        return inside
-    for digits in range(1, 17):
-        for found in (float(f"{inside:.{digits}g}"), float(f"{(inside + outside) / 2:.{digits}g}")):
-            if outside < found <= inside or inside <= found < outside:
-                return found
+    """A number from `inside` towards `outside`, which is excluded: a round one, if any.
+
+    A number is round if a step of its size hardly ever falls into such a gap by chance.
+    """
+    width = abs(inside - outside)
+    for step in sorted(_STEPS, reverse=True):
+        if step < ROUND * width:
+            break
+        ways = np.floor if outside < inside else np.ceil
+        found = float(ways(inside / step) * step)
+        if outside < found <= inside or inside <= found < outside:
+            return found
     return inside
+
+
+ROUND: Final = 32
+"""Times the width of a gap that a round number's step is at least."""
+
+_STEPS: Final = {2.0**n for n in range(-20, 61)} | {10.0**n for n in range(-6, 19)}
 
 
 def close(evidence: Evidence, gap: Gap, others: Sequence[Placed]) -> bool:
@@ -97,18 +107,31 @@ def close(evidence: Evidence, gap: Gap, others: Sequence[Placed]) -> bool:
     Raises:
         Exhausted: too many cases would be asked.
     """
-    rows = _reaching(evidence, gap)
-    if not len(rows):
-        return False
-    columns = Columns(evidence.space, rows)
-    values = values_of(gap.term, columns)
-    fits = np.flatnonzero(gap.holds(values) & all_hold(others, columns))
-    order = fits[np.unique(values[fits], return_index=True)[1]]
-    some = order[np.unique(np.linspace(0, len(order) - 1, ASKED).astype(np.int64))] if len(order) else order
-    if not len(some):
-        return False
-    evidence.ask(rows[some])
-    return True
+    for rows in (_reaching(evidence, gap), _crossed(evidence)):
+        if not len(rows):
+            continue
+        columns = Columns(evidence.task.space, rows)
+        values = values_of(gap.term, columns)
+        held = gap.holds(values) & all_hold(others, columns) & evidence.scope.admits(rows)
+        fits = np.flatnonzero(held)
+        order = fits[np.unique(values[fits], return_index=True)[1]]
+        if len(order):
+            size = evidence.task.effort.closing
+            spread = np.linspace(0, len(order) - 1, size).astype(np.int64)
+            evidence.ask(rows[order[np.unique(spread)]])
+            return True
+    return False
+
+
+def _crossed(evidence: Evidence) -> Ints:
+    """Failures with some of their genes from each other and from fresh draws."""
+    task = evidence.task
+    failing = evidence.table.rows[evidence.failures]
+    one, other = (failing[task.rng.integers(0, len(failing), CROSSED)] for _ in range(2))
+    mixed = np.where(task.rng.random(one.shape) < 1 / 2, one, other)
+    mixed = task.space.canonical(np.asfortranarray(mixed))
+    sampler = Sampler(task.space, evidence.scope.admits)
+    return np.concatenate([mixed, sampler.crossed(task.rng, one)])
 
 
 def _reaching(evidence: Evidence, gap: Gap) -> Ints:
@@ -117,31 +140,42 @@ def _reaching(evidence: Evidence, gap: Gap) -> Ints:
     lanes = [
         (row, column, end)
         for row in starts
-        for column in evidence.space.read_columns(row.tolist())
-        for end in (evidence.space.genes[column].low, evidence.space.genes[column].high)
+        for column in evidence.task.space.read_columns(row.tolist())
+        for end in (
+            evidence.task.space.genes[column].low,
+            evidence.task.space.genes[column].high,
+        )
     ]
-    rows = np.array([lane[0] for lane in lanes])
-    columns, ends = np.array([lane[1:] for lane in lanes]).T
+    if not lanes:
+        return starts[:0]
+    chosen = evidence.task.rng.permutation(len(lanes))[:LANES]
+    rows = np.array([lanes[index][0] for index in chosen])
+    columns, ends = np.array([lanes[index][1:] for index in chosen]).T
     middle = (gap.inside + gap.outside) / 2
     targets = [gap.inside, middle]
     found = [_crossing(evidence, gap, target, rows, columns, ends) for target in targets]
     moved = np.concatenate(found)
-    return evidence.space.canonical(np.asfortranarray(moved))
+    return evidence.task.space.canonical(np.asfortranarray(moved))
 
 
 def _starts(evidence: Evidence, gap: Gap) -> Ints:
     table, failures = evidence.table, evidence.failures
-    values = values_of(gap.term, Columns(evidence.space, table.rows[failures]))
+    values = values_of(gap.term, Columns(evidence.task.space, table.rows[failures]))
     distance = np.abs(values - gap.inside)
     near = failures[np.argsort(distance, kind="stable")[:NEAR]]
-    some = failures[evidence.rng.integers(0, len(failures), VARIED)]
+    some = failures[evidence.task.rng.integers(0, len(failures), VARIED)]
+    genes = evidence.task.space.genes
+    lows, highs = np.array([(gene.low, gene.high) for gene in genes]).T
+    rng = evidence.task.rng
     varied = table.rows[some]
-    lows = np.array([gene.low for gene in evidence.space.genes])
-    lowered = evidence.rng.random(varied.shape) < 1 / 2
-    varied = np.where(lowered, lows, varied)
-    rows = np.concatenate([table.rows[near], table.rows[some], varied])
-    rows = evidence.space.canonical(np.asfortranarray(rows))
-    return rows[evidence.space.nodes(rows) == evidence.nodes]
+    varied = np.where(rng.random(varied.shape) < 1 / 2, lows, varied)
+    shifted = table.rows[near]
+    shifts = rng.integers(-SHIFT, SHIFT, shifted.shape, endpoint=True)
+    changed = (shifted > lows) & (rng.random(shifted.shape) < 1 / 4)
+    shifted = np.clip(shifted + shifts * changed, lows, highs)
+    rows = np.concatenate([table.rows[near], table.rows[some], varied, shifted])
+    rows = evidence.task.space.canonical(np.asfortranarray(rows))
+    return rows[evidence.scope.alike(rows) & evidence.scope.admits(rows)]
 
 
 def _crossing(  # noqa: PLR0913 - lanes are arrays
@@ -169,8 +203,8 @@ def _inside(  # noqa: PLR0913 - lanes are arrays
 ) -> Bools:
     moved = np.array(rows, order="F")
     moved[np.arange(len(rows)), columns] = values
-    moved = evidence.space.canonical(moved)
-    found = values_of(gap.term, Columns(evidence.space, moved))
+    moved = evidence.task.space.canonical(moved)
+    found = values_of(gap.term, Columns(evidence.task.space, moved))
     with np.errstate(invalid="ignore"):
         held: Bools = found >= target if gap.is_low else found <= target
     return held
@@ -187,7 +221,7 @@ def _around(
     rest = (start - inner) % np.maximum(steps, 1)
     values = [inner, outer, 2 * inner - outer, 2 * outer - inner]
     values += [inner + rest, inner + rest - steps]
-    genes = evidence.space.genes
+    genes = evidence.task.space.genes
     lows = np.array([genes[column].low for column in columns.tolist()], dtype=np.int64)
     highs = np.array([genes[column].high for column in columns.tolist()], dtype=np.int64)
     parts = []

@@ -8,13 +8,13 @@ left is to choose which of them are needed: a set cover of the passing cases.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 import attrs
 import numpy as np
 
 from joulecheck.campaign.regions.table import Placed, Table
 from joulecheck.region import Atom, Interval, Kinds, Residues, Values
-from joulecheck.region.atoms import residues
 from joulecheck.workload.columns import Bools, Floats, Ints
 
 
@@ -89,15 +89,24 @@ def _residues(
     table: Table, failures: Ints, passes: Ints, periods: Sequence[tuple[int, int]]
 ) -> Iterator[Candidate]:
     for term, period in periods:
-        rests = np.unique(residues(table.values[term, failures], period))
-        if rests[-1] == period or len(rests) == period:
+        seen = np.zeros(period + 1, dtype=bool)
+        rests = table.rests(term, period)
+        seen[rests[failures]] = True
+        count = int(seen.sum())
+        if seen[period] or count == period:
             continue
-        outside = residues(table.values[term, passes], period)
-        excluded = ~np.isin(outside, rests) & (outside < period)
-        if excluded.any():
-            atom = Residues(table.terms[term].feature, period, rests.tolist())
+        seen[period] = True  # where there is no number, the kind is what tells
+        plain = table.terms[term].is_size or min(count, period - count) <= FEW_RESIDUES
+        excluded = ~seen[rests[passes]]
+        if plain and excluded.any():
+            met = np.flatnonzero(seen[:period]).tolist()
+            atom = Residues(table.terms[term].feature, period, met)
             cost = table.costs[term] + 0.15
             yield Candidate(term, "residues", cost, excluded, atom)
+
+
+FEW_RESIDUES: Final = 4
+"""Residues of a derived number that may be named, or left out."""
 
 
 def cover(pool: Sequence[Candidate], count: int) -> list[Candidate] | None:

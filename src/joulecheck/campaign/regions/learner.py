@@ -9,20 +9,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-import attrs
-import numpy as np
-
+from joulecheck.campaign.regions.chosen import Chosen, detailed
 from joulecheck.campaign.regions.component import component
-from joulecheck.campaign.regions.ends import Gap, close
+from joulecheck.campaign.regions.ends import close
 from joulecheck.campaign.regions.evidence import Evidence
-from joulecheck.campaign.regions.explain import Candidate, candidates, cover, placed
+from joulecheck.campaign.regions.explain import Candidate, candidates, cover
 from joulecheck.campaign.regions.table import Placed, all_hold
-from joulecheck.region import Columns, How, Interval
+from joulecheck.region import Columns, How
 from joulecheck.region.sampling import Sampler, moves_of
 from joulecheck.workload.columns import Bools, Ints
 
-ROUNDS: Final = 16
+ROUNDS: Final = 24
 """Conjunctions that are tried for one region."""
+
+PARTS: Final = 14
+"""Times that a part of the failures is chosen."""
+
+SETTLED: Final = 4
+MOST_CONDITIONS: Final = 7
+"""Of a region, from the fourth round on."""
+
+CLOSINGS: Final = 4
+"""Times that gaps are asked about before something else is."""
 
 SMALL_PERIODS: Final = range(2, 9)
 """Of derived numbers."""
@@ -30,114 +38,89 @@ SMALL_PERIODS: Final = range(2, 9)
 DRAWS: Final = 1024
 
 
-@attrs.frozen(eq=False)
-class Chosen:
-    """A condition of the conjunction, and what it alone keeps out."""
-
-    candidate: Candidate
-    tight: Placed
-    alone: Ints
-    """The rows that pass and meet all other conditions."""
-    gap: Gap | None
-    """The end of an interval."""
-
-    @property
-    def loose(self) -> Placed:
-        """The widest form that the evidence allows."""
-        if self.gap is None:
-            return self.tight
-        towards = np.inf if self.gap.is_low else -np.inf
-        end = float(np.nextafter(self.gap.outside, towards))
-        return self._ending(end)
-
-    @property
-    def final(self) -> Placed:
-        """The form in which it is said."""
-        return self.tight if self.gap is None else self._ending(self.gap.end)
-
-    def _ending(self, end: float) -> Placed:
-        assert self.gap is not None
-        name = "low" if self.gap.is_low else "high"
-        return Placed(self.tight.position, attrs.evolve(self.tight.atom, **{name: end}))
-
-
 class Learner:
     """Learns the region of a seed among cases of as many operators."""
 
-    def __init__(self, evidence: Evidence) -> None:
-        """Learn from evidence, and add to it."""
-        self.evidence = evidence
-        self.chosen: list[Chosen] = []
+    def __init__(self, evidence: Evidence, *, parts: bool = True) -> None:
+        """Learn from evidence, and add to it.
 
-    def learn(self) -> list[Placed] | None:
-        """The atoms of a region around the seed, or None if none is found.
+        Args:
+            evidence: what was asked so far.
+            parts: whether the conjunction may leave out some of the failures.
+        """
+        self.evidence = evidence
+        self.parts = PARTS if parts else 0
+        """How often a part of the failures may still be chosen."""
+        self.whole = True
+        """Whether one conjunction may describe all failures."""
+        self.chosen: list[Chosen] = []
+        self.pool: list[Candidate] = []
+        """What the conjunction was last chosen from."""
+        self.passes = evidence.passes
+        """The passing rows of the table that each of the pool may exclude."""
+
+    def learn(self) -> list[Chosen] | None:
+        """The conditions of a region around the seed, or None if none is found.
 
         Raises:
             Exhausted: too many cases would be asked.
         """
-        for _ in range(ROUNDS):
-            chosen = self._conjunction()
-            if chosen is None:
+        closings = 0
+        again: list[Chosen] | None = None
+        for number in range(ROUNDS):
+            chosen = again or self.conjunction()
+            again = None
+            if chosen is None or (number >= SETTLED and len(chosen) > MOST_CONDITIONS):
                 return None
             self.chosen = chosen
-            if not (self._close() or self._inside() or self._outside()):
-                return [each.final for each in self.chosen]
+            if closings < CLOSINGS and self._close():
+                closings += 1
+                continue
+            closings = 0
+            if self._inside():
+                continue
+            again = self._outside()
+            if again is self.chosen:
+                return self.chosen
         return None
 
-    def _conjunction(self) -> list[Chosen] | None:
+    def conjunction(self) -> list[Chosen] | None:
         """The cheapest conjunction that explains the evidence."""
         table, failures = self.evidence.table, self.evidence.failures
         passes, periods = self.evidence.passes, self._periods()
-        pool = candidates(table, failures, passes, periods)
-        found = cover(pool, len(passes))
-        if found is None:
+        found, pool = None, self.pool
+        if self.whole:
+            pool = candidates(table, failures, passes, periods)
+            found = cover(pool, len(passes))
+        if found is None and self.whole:
             more = [*periods, *self._derived_periods(len(failures))]
             pool = candidates(table, failures, passes, more)
             found = cover(pool, len(passes))
-        if found is None:
-            failures = component(table, failures, passes, periods)
+            self.whole = found is not None  # more evidence makes it no easier
+        patience = self.evidence.task.patience
+        if found is None and self.parts and patience.left:
+            self.parts -= 1
+            patience.left -= 1
+            failures = component(table, self.evidence.task.rng, failures, passes, periods)
             pool = candidates(table, failures, passes, periods)
             found = cover(pool, len(passes))
-        return None if found is None else self._detailed(found, passes)
-
-    def _detailed(self, found: Sequence[Candidate], passes: Ints) -> list[Chosen]:
-        count = np.sum([candidate.excluded for candidate in found], axis=0)
-        detailed = []
-        for candidate in found:
-            alone = passes[candidate.excluded & (count == 1)]
-            tight = placed(self.evidence.table, candidate)
-            gap = self._gap(candidate, tight, alone)
-            detailed.append(Chosen(candidate, tight, alone, gap))
-        return detailed
-
-    def _gap(self, candidate: Candidate, tight: Placed, alone: Ints) -> Gap | None:
-        if not isinstance(tight.atom, Interval):
-            return None
-        values = self.evidence.table.values[candidate.term, alone]
-        term = self.evidence.table.terms[candidate.term]
-        if tight.atom.low is not None:
-            return Gap(term, True, tight.atom.low, float(values.max()))
-        assert tight.atom.high is not None
-        return Gap(term, False, tight.atom.high, float(values.min()))
+        self.pool, self.passes = pool, passes
+        return None if found is None else detailed(table, found, passes)
 
     def _periods(self) -> list[tuple[int, int]]:
         """The periods that were seen, for all plain whole numbers."""
-        found = sorted(set(self.evidence.periods.values()))
-        plain = [
-            index
-            for index, term in enumerate(self.evidence.table.terms)
-            if term.feature.how is How.VALUE and term.cost < _DERIVED
-        ]
-        return [(index, period) for index in plain for period in found]
+        terms = self.evidence.table.terms
+        sizes = [index for index, term in enumerate(terms) if term.is_size]
+        return [(index, q) for index in sizes for q in self.evidence.all_periods]
 
     def _derived_periods(self, failures: int) -> list[tuple[int, int]]:
         """The same and small ones for derived numbers, if there is enough evidence."""
-        found = {*SMALL_PERIODS, *self.evidence.periods.values(), *self.evidence.quanta}
+        found = {*SMALL_PERIODS, *self.evidence.all_periods, *self.evidence.task.quanta}
         periods = sorted(p for p in found if p * _PER_RESIDUE <= failures)
         derived = [
             index
             for index, term in enumerate(self.evidence.table.terms)
-            if term.feature.how is not How.RATIO and term.cost >= _DERIVED
+            if term.feature.how is not How.RATIO and not term.is_size
         ]
         return [(index, period) for index in derived for period in periods]
 
@@ -157,39 +140,37 @@ class Learner:
         atoms = [each.loose for each in self.chosen]
         sampler = self._sampler(atoms, None)
         starts = table.rows[evidence.failures]
-        rows = sampler.draw(evidence.rng, evidence.effort.inside, starts, draws=DRAWS)
+        task = evidence.task
+        rows = sampler.draw(task.rng, task.effort.inside, starts, at_a_time=DRAWS)
         return not evidence.ask(rows).all()
 
-    def _outside(self) -> bool:
-        """Ask cases that break one condition; whether failures change the conjunction."""
+    def _outside(self) -> list[Chosen] | None:
+        """Ask cases that break one condition; the conjunction that then is chosen."""
         evidence, known = self.evidence, len(self.evidence.table.rows)
+        task = evidence.task
         for each in self.chosen:
             others = [other.loose for other in self.chosen if other is not each]
             sampler = self._sampler(others, each.loose)
             starts = evidence.table.rows[each.alone]
-            rows = sampler.draw(
-                evidence.rng, evidence.effort.outside, starts, draws=DRAWS
-            )
+            rows = sampler.draw(task.rng, task.effort.outside, starts, at_a_time=DRAWS)
             evidence.ask(rows)
         if not evidence.table.failing[known:].any():
-            return False
-        before = [each.tight for each in self.chosen]
-        again = self._conjunction()
-        return again is None or [each.tight for each in again] != before
+            return self.chosen
+        before = {each.loose for each in self.chosen}
+        again = self.conjunction()
+        same = again is not None and {each.loose for each in again} == before
+        return self.chosen if same else again
 
     def _sampler(self, atoms: Sequence[Placed], broken: Placed | None) -> Sampler:
-        space, nodes = self.evidence.space, self.evidence.nodes
+        space, scope = self.evidence.task.space, self.evidence.scope
 
         def inside(rows: Ints) -> Bools:
             columns = Columns(space, rows)
-            held = (space.nodes(rows) <= nodes) & all_hold(atoms, columns)
+            held = scope.admits(rows) & all_hold(atoms, columns)
             return held if broken is None else held & ~broken.holds(columns)
 
         return Sampler(space, inside, moves_of(space.genes, [p.atom for p in atoms]))
 
-
-_DERIVED: Final = 1.3
-"""Cost from which a term counts as derived."""
 
 _PER_RESIDUE: Final = 6
 """Failures for each residue that make it likely that all were seen."""

@@ -16,7 +16,11 @@ CHUNK: Final = 1 << 13
 """Cases asked in one call."""
 
 
-class Exhausted(Exception):  # noqa: N818 - it ends a search, and is no error
+RESERVE: Final = 4
+"""The part of a limit that is kept for the last is one in so many."""
+
+
+class Exhausted(Exception):
     """As many cases were asked as may be."""
 
 
@@ -28,11 +32,15 @@ class Oracle:
         self._fails = fails
         self._limit = limit
         self.evaluations = 0
+        self.reserved = 0 if limit is None else limit // RESERVE
+        """Cases that are kept for trying what was found when a search has to stop."""
 
     @property
     def left(self) -> float:
         """How many cases may still be asked."""
-        return np.inf if self._limit is None else self._limit - self.evaluations
+        if self._limit is None:
+            return np.inf
+        return self._limit - self.reserved - self.evaluations
 
     def ask(self, rows: Ints) -> Bools:
         """(n,) which canonical rows fail.

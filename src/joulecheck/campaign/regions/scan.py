@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from joulecheck.campaign.regions.oracle import Oracle
-from joulecheck.space import CaseSpace, Gene
+from joulecheck.space import CaseSpace
 from joulecheck.workload.columns import Bools, Ints
 
 LONGEST: Final = 128
@@ -90,18 +90,26 @@ class Scanner:
         low, high = max(gene.low, axis.value - reach), min(gene.high, axis.value + reach)
         return np.arange(low, high + 1)
 
-    def ladder(self, axis: Axis, period: int) -> Ints:
-        """Values over the whole range, in steps of a period from that of the row."""
+    def ladder(self, axis: Axis, period: int, between: int) -> Ints:
+        """Values over the whole range, in steps of a period from that of the row.
+
+        Args:
+            axis: the row and the gene.
+            period: with which failing and passing values alternate.
+            between: values between two powers of two; 0 also leaves out those that are
+                a power of two, or some quanta, away from that of the row.
+        """
         gene = self.space.genes[axis.column]
         rungs = {0, *(1 << shift for shift in range(gene.high.bit_length() + 1))}
-        rungs |= {3 * rung // 2 for rung in rungs}
-        steps = {sign * -(-rung // period) for rung in rungs for sign in (1, -1)}
-        near = {axis.value + period * step for step in steps}
-        absolute = {v - (v - axis.value) % period for v in (*rungs, gene.high)}
-        near |= absolute
-        if period == 1:
-            near |= {axis.value + s * q for q in self.quanta for s in (-2, -1, 1, 2)}
-        return np.array(sorted(v for v in near if gene.low <= v <= gene.high))
+        if between > 1:
+            rungs |= {rung + rung * i // between for i in range(between) for rung in rungs}
+        found = {v - (v - axis.value) % period for v in (*rungs, gene.high)}
+        if between:
+            steps = {sign * -(-rung // period) for rung in rungs for sign in (1, -1)}
+            found |= {axis.value + period * step for step in steps}
+            if period == 1:
+                found |= {axis.value + s * q for q in self.quanta for s in (-2, -1, 1, 2)}
+        return np.array(sorted(v for v in found if gene.low <= v <= gene.high))
 
     def ends(self, scans: Sequence[Scan], periods: Mapping[int, int]) -> list[Scan]:
         """Bisect the changes of each scan until both sides are a period apart."""
@@ -127,37 +135,63 @@ class Scanner:
             fails[apart[failing]] = middle[failing]
             holds[apart[~failing]] = middle[~failing]
         return [
-            Scan(axis, np.sort([one, other]), np.array([True, False])[:: 1 if one < other else -1])
+            Scan(
+                axis,
+                np.sort([one, other]),
+                np.array([True, False])[:: 1 if one < other else -1],
+            )
             for axis, one, other in zip(axes, fails, holds, strict=True)
         ]
 
 
-def period_of(scan: Scan, candidates: Sequence[int]) -> int | None:
-    """The smallest period with which failing and passing values alternate.
+def periods_of(scan: Scan, quanta: Sequence[int]) -> tuple[int, ...]:
+    """The smallest period with which failing and passing values alternate, or two.
 
-    None if they do not alternate: all of those between the first and the last failing
-    value fail, or no period explains which do.
+    A period is seen at least twice, or once if it is one of `quanta`. Empty if the
+    values do not alternate: all of those between the first and the last failing value
+    fail, or no two periods explain which do.
     """
     failing = np.flatnonzero(scan.failing)
     if not len(failing):
-        return None
+        return ()
     values = scan.values[failing[0] : failing[-1] + 1]
     labels = scan.failing[failing[0] : failing[-1] + 1]
     if labels.all():
-        return None
-    for period in candidates:
-        if values[-1] - values[0] < period:
-            break
-        rests = values % period
-        inside, outside = np.zeros(period, bool), np.zeros(period, bool)
-        inside[rests[labels]] = True
-        outside[rests[~labels]] = True
-        if not (inside & outside).any():
-            return period
-    return None
+        return ()
+    span = int(values[-1] - values[0])
+    small = range(2, min(LONGEST, span // 2) + 1)
+    periods = sorted({*small, *(q for q in quanta if 1 < q <= span)})
+    if not periods:
+        return ()
+    excluded = np.array([_excluded(values, labels, period) for period in periods])
+    alone = np.flatnonzero(excluded.all(axis=1))
+    if len(alone):
+        return (periods[alone[0]],)
+    if labels.sum() < MANY:
+        return ()
+    return _pair(np.array(periods), excluded)
 
 
-def periods_to_try(quanta: Sequence[int], gene: Gene) -> list[int]:
-    """Small numbers and the machine's sizes, ascending, that fit a gene's range."""
-    numbers = {*range(2, LONGEST + 1), *quanta}
-    return sorted(n for n in numbers if n <= gene.high - gene.low)
+MANY: Final = 24
+"""Failing values from which two periods on one axis are told apart from chance."""
+
+
+def _excluded(values: Ints, labels: Bools, period: int) -> Bools:
+    """Which passing values have a residue that no failing one has."""
+    rests = values % period
+    seen = np.zeros(period, dtype=bool)
+    seen[rests[labels]] = True
+    return ~seen[rests[~labels]]
+
+
+def _pair(periods: Ints, excluded: Bools) -> tuple[int, ...]:
+    """The two periods of the smallest sum that together exclude all passing values."""
+    best: tuple[int, ...] = ()
+    least = np.inf
+    for one in range(len(periods)):
+        left = ~excluded[one]
+        able = np.flatnonzero(excluded[:, left].all(axis=1))
+        if len(able) and periods[one] + periods[able[0]] < least:
+            best = int(periods[able[0]]), int(periods[one])
+            least = sum(best)
+    return best

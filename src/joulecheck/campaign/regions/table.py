@@ -10,7 +10,7 @@ import numpy as np
 
 from joulecheck.campaign.regions.vocabulary import Sort, Term, terms_of
 from joulecheck.region import Atom, Columns, How
-from joulecheck.region.atoms import feature_of
+from joulecheck.region.atoms import feature_of, residues
 from joulecheck.space import CaseSpace
 from joulecheck.workload.columns import Bools, Floats, Ints
 
@@ -54,7 +54,8 @@ class Placed:
         if self.position is None:
             return self.atom.holds("case", columns)
         held = self.atom.holds("operator", columns).astype(np.float64)
-        return at_position(columns, self.position, held) == 1
+        found: Bools = at_position(columns, self.position, held) == 1
+        return found
 
 
 def all_hold(atoms: Sequence[Placed], columns: Columns) -> Bools:
@@ -64,6 +65,8 @@ def all_hold(atoms: Sequence[Placed], columns: Columns) -> Bools:
         held &= atom.holds(columns)
     return held
 
+
+Rests = np.ndarray[tuple[int], np.dtype[np.uint16]]
 
 FEW: Final = 16
 """Different values up to which a number may be one of a set."""
@@ -90,8 +93,17 @@ class Table:
         self.failing = np.zeros(0, dtype=bool)
         self.values = np.empty((len(self.terms), 0))
         self.codes = np.empty((len(self.sorts), 0), dtype=np.int64)
+        self._rests: dict[tuple[int, int], Rests] = {}
         self._plain = [i for i, t in enumerate(self.terms) if t.feature.how is How.VALUE]
         self.names = [self._names(sort, Columns(space, example)) for sort in self.sorts]
+
+    def rests(self, term: int, period: int) -> Rests:
+        """(rows,) the residues of a whole number; `period` where there is none."""
+        known = self._rests.get((term, period), np.zeros(0, dtype=np.uint16))
+        if len(known) < len(self.failing):
+            new = residues(self.values[term, len(known) :], period).astype(np.uint16)
+            known = self._rests[term, period] = np.concatenate([known, new])
+        return known
 
     @property
     def few(self) -> list[int]:
@@ -103,11 +115,11 @@ class Table:
         level = "case" if sort.position is None else "operator"
         return columns.trait(level, sort.name).names
 
-    def add(self, rows: Ints, failing: Bools) -> None:
-        """Append rows that were asked."""
+    def add(self, rows: Ints, failing: Bools, columns: Columns | None = None) -> None:
+        """Append rows that were asked; `columns` are theirs, if they are not usual."""
         if not len(rows):
             return
-        columns = Columns(self.space, rows)
+        columns = columns or Columns(self.space, rows)
         values = [values_of(term, columns) for term in self.terms]
         codes = [codes_of(sort, columns) for sort in self.sorts]
         shape = (len(self.sorts), len(rows))

@@ -10,7 +10,7 @@ import attrs
 
 from joulecheck.region import Columns, Feature, How
 from joulecheck.region.atoms import Level
-from joulecheck.region.columns import GENE, PERTURBED
+from joulecheck.region.columns import FACTOR, GENE, LARGEST, LEAST, PERTURBED
 from joulecheck.space import Trait
 
 
@@ -22,6 +22,13 @@ class Term:
     """None is the whole case."""
     feature: Feature
     cost: float
+
+    @property
+    def is_size(self) -> bool:
+        """Whether it is a dimension, a loop bound or a gene as it stands."""
+        name = self.feature.of[0]
+        plain = self.feature.how is How.VALUE
+        return plain and (name in SIZES or name.startswith(GENE))
 
 
 @attrs.frozen
@@ -55,6 +62,8 @@ _COSTS: Final = {
     "operator ops": 1.45,
     "footprint": 1.35,
     "bits": 1.5,
+    LARGEST: 1.0,
+    LEAST: 1.0,
     "weight from inside": 1.1,
     "output read inside": 1.2,
 }
@@ -63,6 +72,7 @@ _PAIRED: Final = (
     ("batch", "c", "h", "w", "filters", "r", "s", "p", "q", "groups"),
     _LOOPS,
 )
+SIZES: Final = frozenset(name for group in _PAIRED for name in group)
 _TRIPLES: Final = (
     ("batch", "m", "n"),
     ("batch", "m", "k"),
@@ -162,6 +172,6 @@ def _cost(name: str, roles: Sequence[str]) -> float:
     for role in roles:
         if name.startswith(role):
             return _OF_ROLE + _cost(name.removeprefix(role), ())
-    if name.startswith(GENE):
+    if name.startswith((GENE, FACTOR)):
         return 1.15
     return _COSTS.get(name, 1.0 if name in _PLAIN or name.startswith(PERTURBED) else 1.4)

@@ -10,7 +10,8 @@ import numpy as np
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.estimate import Estimate
-from joulecheck.faults.mutation import Drawn, Kind, one_of, rescaled, sound
+from joulecheck.faults.mutation import Drawn, Kind, lasting, moved, one_of, rescaled
+from joulecheck.faults.planted import sound
 from joulecheck.model import Scales
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.workload import Precision
@@ -167,7 +168,8 @@ def _four_bytes(rng: Rng, model: LayeredModel) -> Drawn | None:
     def change(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
         found = sound(model, cases, scales)
         width = np.maximum(PRECISION_BITS[cases.precision], 32) / 32
-        return rescaled(model, found, {name: width * 32 / PRECISION_BITS[cases.precision]})
+        bits = PRECISION_BITS[cases.precision]
+        return moved(model, found, name, width * 32 / bits)
 
     places = (name, model.layers[name].name, f"{name}_energy", "energy")
     return Drawn(what=f"term {name}", places=places, change=change)
@@ -182,9 +184,11 @@ def _penalty(rng: Rng, model: LayeredModel) -> Drawn | None:
     def change(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
         found = sound(model, cases, scales)
         here = np.where(cases.precision == at, factor, 1.0)
-        found = rescaled(model, found, dict.fromkeys(found.energy_terms, here))
+        dynamic = [n for n, layer in model.layers.items() if layer is not Layer.STATIC]
+        found = rescaled(model, found, dict.fromkeys(dynamic, here))
         terms = {name: time * here for name, time in found.latency_terms.items()}
-        return attrs.evolve(found, latency=found.latency * here, latency_terms=terms)
+        slower = attrs.evolve(found, latency_terms=terms)
+        return lasting(model, slower, found.latency * here, by_layer=True)
 
     what = f"{narrow.name} x {factor:.3g}"
     return Drawn(what=what, places=("energy", "latency", "alu"), change=change)

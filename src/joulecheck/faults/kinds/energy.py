@@ -14,11 +14,12 @@ from joulecheck.faults.mutation import (
     Drawn,
     Kind,
     layers_of,
+    moved,
     one_of,
     rescaled,
-    sound,
     terms_of,
 )
+from joulecheck.faults.planted import sound
 from joulecheck.model import Scales
 from joulecheck.reference.layered import LayeredModel
 
@@ -215,7 +216,7 @@ def _free_compulsory(rng: Rng, model: LayeredModel) -> Drawn | None:
         energy = found.energy_terms[name]
         some = energy > 0
         factor = np.where(some, 1 - free / np.where(some, energy, 1.0), 1.0)
-        return rescaled(model, found, {name: factor})
+        return moved(model, found, name, factor)
 
     places = (name, f"{name}_energy", model.layers[name].name)
     return Drawn(what=f"the {role} of {name}", places=places, change=change)

@@ -9,9 +9,10 @@ import attrs
 import numpy as np
 
 from joulecheck.case import Cases
+from joulecheck.composition import composed
 from joulecheck.estimate import Estimate
-from joulecheck.faults.mutation import Drawn, Kind, one_of, sound
-from joulecheck.faults.planted import Arrays
+from joulecheck.faults.mutation import Drawn, Kind, lasting, one_of
+from joulecheck.faults.planted import Arrays, sound
 from joulecheck.model import Scales
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.workload.columns import Floats
@@ -20,13 +21,20 @@ Rng = np.random.Generator
 
 
 def _latency(
-    what: str, place: tuple[str, ...], of: Callable[[LayeredModel, Arrays, Cases], Floats]
+    rng: Rng,
+    what: str,
+    place: tuple[str, ...],
+    of: Callable[[LayeredModel, Arrays, Cases], Floats],
 ) -> Drawn:
+    """Another latency in the total alone, or in the predictions by layer as well."""
+    by_layer = bool(rng.integers(2))
+
     def change(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
         found = sound(model, cases, scales)
-        return attrs.evolve(found, latency=of(model, found, cases))
+        return lasting(model, found, of(model, found, cases), by_layer=by_layer)
 
-    return Drawn(what=what, places=("latency", *place), change=change)
+    where = "by layer as well" if by_layer else "in the total"
+    return Drawn(what=f"{what}, {where}", places=("latency", *place), change=change)
 
 
 def _compute_terms(model: LayeredModel, found: Arrays) -> list[str]:
@@ -35,7 +43,7 @@ def _compute_terms(model: LayeredModel, found: Arrays) -> list[str]:
 
 
 def _memory_terms(model: LayeredModel) -> list[str]:
-    return [n for n, m in model.machine.memories.items() if m.bandwidth]
+    return list(model.timed)
 
 
 def _longest(found: Arrays, names: list[str]) -> Floats:
@@ -45,8 +53,9 @@ def _longest(found: Arrays, names: list[str]) -> Floats:
 
 
 def _minimum(rng: Rng, model: LayeredModel) -> Drawn:
-    del rng, model
+    del model
     return _latency(
+        rng,
         "of all terms",
         (),
         lambda _, found, __: np.minimum.reduce(list(found.latency_terms.values())),
@@ -54,8 +63,9 @@ def _minimum(rng: Rng, model: LayeredModel) -> Drawn:
 
 
 def _sum(rng: Rng, model: LayeredModel) -> Drawn:
-    del rng, model
+    del model
     return _latency(
+        rng,
         "of all terms",
         (),
         lambda _, found, __: np.add.reduce(list(found.latency_terms.values())),
@@ -63,8 +73,9 @@ def _sum(rng: Rng, model: LayeredModel) -> Drawn:
 
 
 def _compute_only(rng: Rng, model: LayeredModel) -> Drawn:
-    del rng, model
+    del model
     return _latency(
+        rng,
         "the longest compute term",
         ("dram",),
         lambda model, found, _: _longest(found, _compute_terms(model, found)),
@@ -72,8 +83,9 @@ def _compute_only(rng: Rng, model: LayeredModel) -> Drawn:
 
 
 def _memory_only(rng: Rng, model: LayeredModel) -> Drawn:
-    del rng, model
+    del model
     return _latency(
+        rng,
         "the longest memory term",
         ("compute",),
         lambda model, found, _: _longest(found, _memory_terms(model)),
@@ -83,7 +95,7 @@ def _memory_only(rng: Rng, model: LayeredModel) -> Drawn:
 def _halved(rng: Rng, model: LayeredModel) -> Drawn:
     factor = one_of(rng, [0.5, 0.25])
     del model
-    return _latency(f"x {factor:g}", (), lambda _, found, __: found.latency * factor)
+    return _latency(rng, f"x {factor:g}", (), lambda _, found, __: found.latency * factor)
 
 
 def _units_missing(rng: Rng, model: LayeredModel) -> Drawn | None:
@@ -93,21 +105,25 @@ def _units_missing(rng: Rng, model: LayeredModel) -> Drawn | None:
 
     def change(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
         found = sound(model, cases, scales)
-        names = _compute_terms(model, found)
         terms = dict(found.latency_terms)
-        for name in names:
+        for name in _compute_terms(model, found):
             terms[name] = terms[name] / model.data.units
-        grown = _longest(found, names)
-        ended = np.minimum(found.latency, grown / model.data.units + model.data.launch)
-        return attrs.evolve(found, latency=ended, latency_terms=terms)
+        before, after = (
+            composed(model.latency_composition, times, len(cases))
+            for times in (found.latency_terms, terms)
+        )
+        ended = found.latency * np.where(before > 0, after / before, 1.0)
+        shorter = attrs.evolve(found, latency_terms=terms)
+        return lasting(model, shorter, ended, by_layer=False)
 
     places = ("latency", "compute", "array", "engine", "plane", "tiles", "elements")
     return Drawn(what=f"{model.data.units} units", places=places, change=change)
 
 
 def _utilisation_twice(rng: Rng, model: LayeredModel) -> Drawn:
-    del rng, model
+    del model
     return _latency(
+        rng,
         "latency over utilisation",
         ("utilisation",),
         lambda _, found, __: found.latency / np.clip(found.utilisation, 1e-9, 1),
@@ -126,8 +142,9 @@ def _utilisation_above_one(rng: Rng, model: LayeredModel) -> Drawn:
 
 
 def _launch_twice(rng: Rng, model: LayeredModel) -> Drawn:
-    del rng, model
+    del model
     return _latency(
+        rng,
         "in the total",
         ("launch",),
         lambda _, found, __: found.latency + found.latency_terms["launch"],
@@ -142,7 +159,7 @@ def _launch_missing(rng: Rng, model: LayeredModel) -> Drawn:
         small = cases.ops < limit
         return found.latency - np.where(small, found.latency_terms["launch"], 0.0)
 
-    return _latency(f"below {limit:g} operations", ("launch",), of)
+    return _latency(rng, f"below {limit:g} operations", ("launch",), of)
 
 
 def _jump(rng: Rng, model: LayeredModel) -> Drawn:
@@ -152,7 +169,7 @@ def _jump(rng: Rng, model: LayeredModel) -> Drawn:
     def of(_: LayeredModel, found: Arrays, cases: Cases) -> Floats:
         return found.latency * np.where(cases.bytes < limit, factor, 1.0)
 
-    return _latency(f"x {factor:.3g} below {limit:g} bytes", (), of)
+    return _latency(rng, f"x {factor:.3g} below {limit:g} bytes", (), of)
 
 
 KINDS: Final = (

@@ -9,8 +9,8 @@ import numpy as np
 
 from joulecheck.case import Case, Cases
 from joulecheck.estimate import Estimate
-from joulecheck.faults.mutation import Drawn, Kind, sound
-from joulecheck.faults.planted import Change, FaultyModel, LateRestoringModel
+from joulecheck.faults.mutation import Drawn, Kind
+from joulecheck.faults.planted import Change, FaultyModel, LateRestoringModel, sound
 from joulecheck.model import UNSCALED, Scale, Scales
 from joulecheck.reference.layered import LayeredModel
 
@@ -25,6 +25,10 @@ class CachingModel(FaultyModel):
         super().__init__(model, change)
         self._lacks = lacks
         self._kept: dict[Any, Estimate] = {}
+
+    def planted_in(self, model: LayeredModel) -> FaultyModel:
+        """Another model with a cache of its own."""
+        return CachingModel(model, self.change, self._lacks)
 
     def estimate(self, case: Case, scale: Scale = UNSCALED) -> Estimate:
         """The answer to the first question that looked the same."""
@@ -72,7 +76,7 @@ def _not_restored(rng: Rng, model: LayeredModel) -> Drawn:
 def _random(rng: Rng, model: LayeredModel) -> Drawn:
     del model
     spread = float(10.0 ** rng.uniform(-6, -2))
-    chance = np.random.default_rng()
+    chance = np.random.default_rng(rng.integers(1 << 32))
 
     def change(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
         found = sound(model, cases, scales)

@@ -13,13 +13,13 @@ from joulecheck.estimate import Estimate
 from joulecheck.faults.mutation import (
     Drawn,
     Kind,
+    moved,
     one_of,
     rescaled,
-    sound,
     with_cases,
     with_operators,
 )
-from joulecheck.faults.planted import Arrays
+from joulecheck.faults.planted import sound, times
 from joulecheck.model import Scales
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.workload import (
@@ -31,7 +31,7 @@ from joulecheck.workload import (
     fitted_conv2d,
     nodes_of,
 )
-from joulecheck.workload.columns import Floats, OperatorColumns
+from joulecheck.workload.columns import OperatorColumns
 
 Rng = np.random.Generator
 
@@ -159,18 +159,11 @@ def _wrapped(bits: int) -> Callable[[Rng, LayeredModel], Drawn]:
             found = sound(model, cases, scales)
             macs = np.maximum(cases.macs, 1.0)
             kept = np.mod(macs, 2.0**bits)
-            return _times(model, found, kept / macs)
+            return times(found, kept / macs)
 
         return Drawn(what=f"MACs modulo 2^{bits}", places=PLACES, change=change)
 
     return draw
-
-
-def _times(model: LayeredModel, found: Arrays, factor: Floats) -> Arrays:
-    """Everything but the utilisation times a factor a case."""
-    scaled = rescaled(model, found, dict.fromkeys(found.energy_terms, factor))
-    times = {name: time * factor for name, time in found.latency_terms.items()}
-    return attrs.evolve(scaled, latency=found.latency * factor, latency_terms=times)
 
 
 def _batch_amortised(rng: Rng, model: LayeredModel) -> Drawn:
@@ -188,23 +181,19 @@ def _batch_amortised(rng: Rng, model: LayeredModel) -> Drawn:
 
 
 def _spill(rng: Rng, model: LayeredModel) -> Drawn | None:
-    memories = [
-        (name, memory)
-        for name, memory in model.machine.memories.items()
-        if memory.capacity and not memory.homes
-    ]
-    priced = [n for n in model.machine.memories if n in model.layers]
-    if not memories or not priced:
+    memories = model.machine.memories
+    sized = [name for name, m in memories.items() if m.capacity and not m.homes]
+    priced = [name for name in memories if name in model.layers]
+    if not sized or not priced:
         return None
-    name = priced[-1]
-    near, memory = one_of(rng, memories)
+    name, near = priced[-1], one_of(rng, sized)
     factor = float(rng.uniform(3, 10))
-    capacity = float(memory.capacity or 0)
 
     def change(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
         found = sound(model, cases, scales)
+        capacity = model.machine.memories[near].capacity or 0
         spilled = np.where(cases.bytes > capacity, factor, 1.0)
-        return rescaled(model, found, {name: spilled})
+        return moved(model, found, name, spilled)
 
     places = (name, f"{name}_energy", model.layers[name].name, "energy")
     what = f"term {name} x {factor:.3g} beyond the capacity of {near}"

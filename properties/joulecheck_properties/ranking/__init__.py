@@ -1,0 +1,1 @@
+"""Ranking across classes: what holds in one technology and in the catalogue."""

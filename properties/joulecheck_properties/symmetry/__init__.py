@@ -1,0 +1,1 @@
+"""Equivalences: one piece of work in two spellings, or in the order of its parts."""

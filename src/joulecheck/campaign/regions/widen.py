@@ -1,0 +1,147 @@
+"""Widening the patterns of a region as far as all fails that is added."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+import attrs
+import numpy as np
+
+from joulecheck.campaign.regions.chosen import Chosen
+from joulecheck.campaign.regions.ends import Gap
+from joulecheck.campaign.regions.larger import Larger
+from joulecheck.region import Atom, Interval, Kinds, Region, SomeOperator
+from joulecheck.region.columns import KINDS
+
+WIDENED: Final = 96
+"""Cases that a wider region adds and that must all fail."""
+
+HALVINGS: Final = 24
+"""Times that the gap at an end is halved."""
+
+
+def widened(larger: Larger, region: Region, others: Iterable[Region]) -> Region:
+    """The region, or a wider one with other patterns.
+
+    Args:
+        larger: what was asked of cases of any size, and is.
+        region: all that is known of it fails.
+        others: what else the region may be read as.
+
+    Raises:
+        Exhausted: too many cases would be asked.
+    """
+    for other in others:
+        if (
+            _adds_failures(larger, other, region)
+            and larger.between(region, other, WIDENED).all()
+        ):
+            region = other
+    wider = True
+    while wider:
+        wider = False
+        for other in _wider(region):
+            if _adds_failures(larger, other, region):
+                region, wider = other, True
+                break
+    return region
+
+
+def _adds_failures(larger: Larger, wider: Region, region: Region) -> bool:
+    added = larger.between(wider, region, WIDENED)
+    return bool(len(added)) and bool(added.all())
+
+
+def _wider(region: Region) -> Iterator[Region]:
+    """Regions with one condition in a pattern of its own, then with one fewer."""
+    for index, pattern in enumerate(region.operators):
+        kinds = [atom for atom in pattern.atoms if _is_kind(atom)]
+        conditions = _by_feature([a for a in pattern.atoms if not _is_kind(a)])
+        for one in conditions if len(conditions) > 1 else []:
+            left = [atom for atom in pattern.atoms if atom not in one]
+            for kind in [kinds] if kinds else _EACH_KIND:
+                yield _with_pattern(region, index, left, [*kind, *one])
+    for index, pattern in enumerate(region.operators):
+        for atom in sorted(pattern.atoms, key=_is_kind):
+            left = [a for a in pattern.atoms if a is not atom]
+            yield _with_pattern(region, index, *([left] if left else []))
+            if isinstance(atom, Kinds) and _is_kind(atom):
+                for name in KINDS:
+                    more = attrs.evolve(atom, names=(*atom.names, name))
+                    yield _with_pattern(region, index, [*left, more])
+
+
+def _with_pattern(region: Region, index: int, *patterns: Sequence[Atom]) -> Region:
+    """The region with other patterns in place of one."""
+    others = [p for place, p in enumerate(region.operators) if place != index]
+    new = [SomeOperator(atoms) for atoms in patterns]
+    return attrs.evolve(region, operators=[*others, *new])
+
+
+_EACH_KIND: Final[tuple[tuple[Atom, ...], ...]] = (
+    (),
+    *((Kinds("kind", (name,)),) for name in KINDS),
+)
+"""What may be said of the kind of an operator: nothing, or that it is one."""
+
+
+def _is_kind(atom: Atom) -> bool:
+    return isinstance(atom, Kinds) and atom.of == "kind"
+
+
+def _by_feature(atoms: Sequence[Atom]) -> list[list[Atom]]:
+    """The atoms that speak of one feature together, such as both ends of an interval."""
+    found: dict[object, list[Atom]] = {}
+    for atom in atoms:
+        feature = atom.of if isinstance(atom, Kinds) else atom.feature
+        found.setdefault(feature, []).append(atom)
+    return list(found.values())
+
+
+def closed(larger: Larger, region: Region, chosen: Mapping[Atom, Chosen]) -> Region:
+    """The region with the open ends of its patterns moved to where failures end.
+
+    Args:
+        larger: what was asked of cases of any size, and is.
+        region: all that is known of it fails.
+        chosen: how far the evidence leaves atoms open.
+
+    Raises:
+        Exhausted: too many cases would be asked.
+    """
+    for pattern in region.operators:
+        for atom in pattern.atoms:
+            gap = chosen[atom].gap if atom in chosen else None
+            if gap is not None and gap.is_open and isinstance(atom, Interval):
+                region = _moved(larger, region, atom, gap)
+    return region
+
+
+def _moved(larger: Larger, region: Region, atom: Interval, gap: Gap) -> Region:
+    """The region with the end of one atom as near to `gap.outside` as all fails."""
+    inside, outside = gap.end, gap.outside
+    whole = inside.is_integer() and outside.is_integer()
+    for _ in range(HALVINGS):
+        if abs(inside - outside) <= (1 if whole else 0):
+            break
+        end = float(np.trunc((inside + outside) / 2)) if whole else (inside + outside) / 2
+        moved = atom.ending(end, low=gap.is_low)
+        wider = _replaced(region, atom, moved)
+        added = larger.between(wider, region, WIDENED)
+        if added.all():
+            inside = end
+        else:
+            outside = end
+        if len(added) and added.all():
+            region, atom = wider, moved
+    return region
+
+
+def _replaced(region: Region, atom: Atom, other: Atom) -> Region:
+    """The region with one atom of its patterns replaced by another."""
+    operators = [
+        SomeOperator([other if a == atom else a for a in pattern.atoms])
+        for pattern in region.operators
+    ]
+    return attrs.evolve(region, operators=operators)

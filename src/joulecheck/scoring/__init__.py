@@ -1,0 +1,1 @@
+"""Proof that the laws can fail: seeded faults, and which law finds which of them."""

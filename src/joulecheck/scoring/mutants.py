@@ -1,0 +1,94 @@
+"""Mutants: reference models with a seeded fault each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import attrs
+
+from joulecheck.errors import NotOffered, UnknownName, did_you_mean
+from joulecheck.faults import KINDS, fault_named, inject
+from joulecheck.faults.mutation import MARK, Drawn, Kind, Mutation, variants
+from joulecheck.model import Subject
+from joulecheck.reference.layered import LayeredModel
+from joulecheck.resolve import ModelRef
+
+REPRESENTATIVES: Final = (
+    "reference:Intel-i7-12700K",
+    "reference:H100-SXM5-80GB",
+    "reference:Google-TPU-v4",
+    "reference:Stillwater-KPU-T256",
+    "reference:Hailo-8",
+    "reference:Xilinx-Vitis-AI-DPU",
+    "reference:Stillwater-DFM-128",
+)
+"""A machine of each architecture class."""
+
+
+@attrs.frozen
+class Mutant:
+    """A model with a fault: two names, so that any process can make it."""
+
+    model: str
+    fault: str
+
+    def __str__(self) -> str:
+        """Such as "layer-dropped#0 in reference:Hailo-8"."""
+        return f"{self.fault} in {self.model}"
+
+    @property
+    def kind(self) -> str:
+        """The kind of its fault."""
+        return self.fault.partition(MARK)[0]
+
+    @property
+    def drawn(self) -> Drawn:
+        """What the fault changes in this model."""
+        mutation = fault_named(self.fault)
+        assert isinstance(mutation, Mutation)  # noqa: S101 - made by `mutants_of`
+        return mutation.drawn(_reference(self.sound()))
+
+    def sound(self) -> Subject:
+        """The model without the fault."""
+        return ModelRef(self.model).load()
+
+    def plant(self) -> Subject:
+        """The model with the fault, made anew, so that it remembers no question."""
+        return inject(self.sound(), fault_named(self.fault))
+
+
+def kinds_named(prefixes: Sequence[str]) -> list[Kind]:
+    """The kinds whose name starts with one of some prefixes, all if there is none.
+
+    Raises:
+        UnknownName: a prefix matches no kind.
+    """
+    for prefix in prefixes:
+        if not any(name.startswith(prefix) for name in KINDS):
+            msg = f"no kind of fault starts with {prefix!r}: {did_you_mean(prefix, KINDS)}"
+            raise UnknownName(msg)
+    chosen = tuple(prefixes) or ("",)
+    return [kind for name, kind in KINDS.items() if name.startswith(chosen)]
+
+
+def mutants_of(models: Iterable[Subject], kinds: Iterable[Kind], most: int) -> list[Mutant]:
+    """Up to `most` variants of each kind in each model, in the order of the kinds.
+
+    Raises:
+        NotOffered: one of the models is no reference model.
+    """
+    subjects = {subject.name: _reference(subject) for subject in models}
+    return [
+        Mutant(name, mutation.name)
+        for kind in kinds
+        for name, model in subjects.items()
+        for mutation in variants(kind, model, most)
+    ]
+
+
+def _reference(subject: Subject) -> LayeredModel:
+    if not isinstance(subject.model, LayeredModel):
+        msg = f"{subject.name} is no reference model: faults can be injected in those only"
+        raise NotOffered(msg)
+    return subject.model
