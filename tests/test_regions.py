@@ -42,7 +42,8 @@ from joulecheck_strategies import (
 )
 
 Space = Any
-Holds = Callable[[Any], Bools]
+AnyBatch = Any
+Holds = Callable[[AnyBatch], Bools]
 """Whether each case of a batch fails."""
 
 PRECISIONS: Final = (Precision.FP32, Precision.INT8, Precision.FP16)
@@ -57,8 +58,14 @@ GRAPHS: Final = WorkloadSpace(precisions=PRECISIONS)
 PERTURBED: Final = PerturbationSpace(GEMMS, ("alu", "dram", "noc"))
 
 
-def found(
-    space: Space, holds: Holds, *, seed: int = 0, cases: int = 8192, **options: Any
+def found(  # noqa: PLR0913 - options of a search
+    space: Space,
+    holds: Holds,
+    *,
+    seed: int = 0,
+    cases: int = 8192,
+    vectorised: bool = True,
+    limit: int | None = None,
 ) -> Generalised:
     """What is found of the failures of a screening."""
     rng = np.random.default_rng(seed)
@@ -71,7 +78,9 @@ def found(
     assert len(failing), "no sampled case fails"
     plain = failing[Plainness.of(space, failing).order()[0]]
     row = reduce(space, plain.tolist(), fails, vectorised=True).row
-    return generalise(space, fails, row, failing, rng, QUANTA, **options)
+    return generalise(
+        space, fails, row, failing, rng, QUANTA, vectorised=vectorised, limit=limit
+    )
 
 
 def assert_exact(space: Space, regions: Generalised, holds: Holds) -> None:
@@ -96,17 +105,17 @@ def assert_exact(space: Space, regions: Generalised, holds: Holds) -> None:
         )
 
 
-def somewhere(cases: Any, which: Bools) -> Bools:
+def somewhere(cases: AnyBatch, which: Bools) -> Bools:
     """Whether some operator of each case is marked."""
     some: Bools = cases.operators.per_case(which.astype(np.float64)) > 0
     return some
 
 
-def precise(cases: Any, *precisions: Precision) -> Bools:
+def precise(cases: AnyBatch, *precisions: Precision) -> Bools:
     return np.isin(cases.precision, [list(Precision).index(p) for p in precisions])
 
 
-def readme(cases: Any) -> Bools:
+def readme(cases: AnyBatch) -> Bools:
     rows = cases.operators
     return precise(cases, Precision.INT8) & (rows.k % 128 == 5) & (rows.m >= 1001)
 
@@ -231,7 +240,7 @@ class TestOtherSpaces:
     """Every case space has words of its own."""
 
     def test_a_perturbed_coefficient(self) -> None:
-        def holds(batch: Any) -> Bools:
+        def holds(batch: AnyBatch) -> Bools:
             factor = batch.scales.get("dram", np.ones(len(batch)))
             failing: Bools = factor < 1
             return failing
@@ -244,7 +253,7 @@ class TestOtherSpaces:
         assert_exact(PERTURBED, regions, holds)
 
     def test_a_perturbed_coefficient_in_large_gemms(self) -> None:
-        def holds(batch: Any) -> Bools:
+        def holds(batch: AnyBatch) -> Bools:
             factor = batch.scales.get("noc", np.ones(len(batch)))
             failing: Bools = (factor != 1) & (batch.cases.operators.n >= 77)
             return failing
@@ -265,7 +274,7 @@ class TestOtherSpaces:
     def test_the_dimension_that_grows(self) -> None:
         space = GrowthSpace(GEMMS)
 
-        def holds(pairs: Any) -> Bools:
+        def holds(pairs: AnyBatch) -> Bools:
             failing: Bools = pairs.larger.operators.k > pairs.smaller.operators.k
             return failing & (pairs.smaller.operators.n % 2 == 1)
 
@@ -277,7 +286,7 @@ class TestOtherSpaces:
     def test_how_much_more_there_is(self) -> None:
         space = GrowthSpace(GEMMS)
 
-        def holds(pairs: Any) -> Bools:
+        def holds(pairs: AnyBatch) -> Bools:
             failing: Bools = pairs.larger.macs >= pairs.smaller.macs + 1000
             return failing
 
@@ -295,7 +304,7 @@ class TestOtherSpaces:
         space = PrecisionPairSpace(GEMMS, pairs)
         wide = list(Precision).index(Precision.FP32)
 
-        def holds(batch: Any) -> Bools:
+        def holds(batch: AnyBatch) -> Bools:
             failing: Bools = batch.wider.precision == wide
             return failing
 
@@ -307,7 +316,7 @@ class TestOtherSpaces:
     def test_totals(self) -> None:
         space = TotalsSpace(PRECISIONS, max_total=1 << 20)
 
-        def holds(cases: Any) -> Bools:
+        def holds(cases: AnyBatch) -> Bools:
             failing: Bools = cases.ops >= 4 * cases.bytes
             return failing
 
@@ -355,7 +364,7 @@ class TestGraphs:
         assert region.sentence == "every graph that has a GEMM with K mod 8 = 7"
 
 
-def either(cases: Any) -> Bools:
+def either(cases: AnyBatch) -> Bools:
     failing: Bools = (cases.operators.k % 7 == 3) | (cases.operators.n >= 9000)
     return failing
 
@@ -427,7 +436,7 @@ class TestUnproven:
         assert not regions.proven
 
     def test_what_was_found_by_then_is_tried_on_the_rest(self) -> None:
-        def holds(cases: Any) -> Bools:
+        def holds(cases: AnyBatch) -> Bools:
             failing: Bools = cases.operators.n >= 300
             return failing
 
@@ -620,8 +629,10 @@ class TestWording:
                     [Interval(Feature(("macs",)), 1 << 20)],
                     graphs=True,
                 ),
-                "every graph that has a convolution with stride in {1, 3} and an operator "
-                "with a B operand from inside, in all with MACs >= 2^20",
+                (
+                    "every graph that has a convolution with stride in {1, 3} and an "
+                    "operator with a B operand from inside, in all with MACs >= 2^20"
+                ),
             ),
         ],
     )
@@ -695,7 +706,7 @@ class TestParts:
     def test_a_feature_that_cannot_be_computed(
         self, of: tuple[str, ...], how: How, tiles: tuple[int, ...]
     ) -> None:
-        with pytest.raises(ValueError, match="takes|tile sizes"):
+        with pytest.raises(ValueError, match=r"takes|tile sizes"):
             Feature(of, how, tiles)
 
     def test_columns_of_each_operator(self) -> None:
