@@ -127,7 +127,7 @@ def _epoch_of(model: Subject) -> int:
 class Campaign:
     """Searches the pairs of a plan and yields what happens."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a campaign is given
         self,
         models: Sequence[Subject],
         laws: Sequence[Property],

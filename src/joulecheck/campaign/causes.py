@@ -140,7 +140,7 @@ class Causes:
                 cause.regions[pair.model] = region or cause.regions[pair.model]
 
     def without_region(self, pair: Pair) -> Cause | None:
-        """A cause behind the pair of which no region was found, and which hides the rest."""
+        """A cause behind the pair, of which no region was found."""
         return next(
             (
                 cause

@@ -123,7 +123,7 @@ class CampaignReport:
         self._found[finding.id] = finding.counterexample
         show_finding(self._console, finding, status)
         if seconds:
-            lines = [("found", f"minimal {seconds:.2f} s after the first failing case")]
+            lines = [("found", f"made minimal and explained in {seconds:.2f} s")]
             show_lines(self._console, lines)
 
     def _start(self, event: CampaignStarted) -> None:

@@ -72,7 +72,7 @@ def generalise(  # noqa: PLR0913 - what a search is given
 class _Search:
     """Finds one region after the other, each outside of those before."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a search is given
         self,
         space: CaseSpace,
         oracle: Oracle,
