@@ -9,7 +9,7 @@ from derivable import Chip, on
 from joulecheck.campaign.blame import Evidence, blame
 from joulecheck.campaign.contrast import nearest_passing
 from joulecheck.campaign.edits import Edit, EditedSubject, ScaledTerm, ScaledTotal
-from joulecheck.campaign.search import Unit, search
+from joulecheck.campaign.search import Unit, search_and_minimise
 from joulecheck.case import Case, Cases, DerivedCases
 from joulecheck.counterexample import Blame, Counterexample, from_json, to_json
 from joulecheck.estimate import Estimate
@@ -164,7 +164,7 @@ class TestInACounterexample:
     def found() -> Counterexample:
         ref = ModelRef("reference:Intel-i7-12700K", "misplaced-layer")
         law = property_named("CMP002")
-        outcome = search(Unit(ref.name, law.id, 1, 0, 2000), ref.load(), law)
+        outcome = search_and_minimise(Unit(ref.name, law.id, 1, 0, 2000), ref.load(), law)
         assert outcome.counterexample is not None
         return outcome.counterexample
 
@@ -196,7 +196,9 @@ class TestDerived:
         law = property_named("SEN007")
         model = ModelRef("reference:Intel-i7-12700K", "clocked-launch").load()
 
-        found = search(Unit(model.name, law.id, 1, 0, 4096), model, law).counterexample
+        found = search_and_minimise(
+            Unit(model.name, law.id, 1, 0, 4096), model, law
+        ).counterexample
 
         assert found is not None
         assert found.blame is not None

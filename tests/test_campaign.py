@@ -29,7 +29,13 @@ from joulecheck.campaign.events import (
     Tally,
     Unconfirmed,
 )
-from joulecheck.campaign.search import Searched, Unit, batches, generator, search
+from joulecheck.campaign.search import (
+    Searched,
+    Unit,
+    batches,
+    generator,
+    search_and_minimise,
+)
 from joulecheck.campaign.workers import Executor, Failed, Inline, Pool
 from joulecheck.case import Case, Cases
 from joulecheck.errors import Unsupported
@@ -37,6 +43,7 @@ from joulecheck.estimate import Estimate
 from joulecheck.model import Exemption, Subject
 from joulecheck.property import installed, property_named, selected
 from joulecheck.resolve import ModelRef
+from joulecheck_strategies.for_model import workloads
 from tiny import MAC, Answer, Tiny, TinyInBatches, energy
 
 CPU, TPU = "reference:Intel-i7-12700K", "reference:Google-TPU-v1"
@@ -94,7 +101,7 @@ def without_times(event: Event) -> Event:
     """An event as another run must give it."""
     match event:
         case EpochFinished():
-            searched = attrs.evolve(event.searched, seconds=0.0, seconds_to_minimal=0.0)
+            searched = attrs.evolve(event.searched, seconds=0.0)
             return attrs.evolve(event, searched=searched)
         case CounterexampleFound() | CampaignFinished():
             return attrs.evolve(event, seconds=0.0)
@@ -503,7 +510,7 @@ class TestSearch:
         model = Subject.of(TinyInBatches(energy, together))
         unit = Unit("tiny", "MON001", 1, 0, 1000)
 
-        found = search(unit, model, property_named("MON001"))
+        found = search_and_minimise(unit, model, property_named("MON001"))
 
         assert found.counterexample is None
         assert isinstance(found.unconfirmed, Case)
@@ -513,17 +520,18 @@ class TestSearch:
         model = tiny(lambda case: Estimate(energy=-1.0 if case.macs > 99 else 1.0))
         unit = Unit("tiny", "MON001", 1, 0, 1000)
 
-        found = search(unit, model, property_named("MON001"))
+        found = search_and_minimise(unit, model, property_named("MON001"))
 
         assert found.counterexample is not None
-        assert isinstance(found.screened, Case)
+        screened = workloads(model).build(found.failing[0])
+        assert isinstance(screened, Case)
         assert isinstance(found.counterexample.case, Case)
-        assert found.screened.macs >= found.counterexample.case.macs == 100
+        assert screened.macs >= found.counterexample.case.macs == 100
 
     def test_announces_each_batch_and_what_follows(self) -> None:
         told: list[int] = []
         unit = Unit("tiny", "MON001", 1, 0, 150)
 
-        search(unit, tiny(), property_named("MON001"), on_batch=told.append)
+        search_and_minimise(unit, tiny(), property_named("MON001"), on_batch=told.append)
 
         assert told == [0, -1, 1, -1, 2, -1]

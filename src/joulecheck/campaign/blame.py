@@ -24,12 +24,12 @@ from joulecheck.campaign.edits import (
     edits_of,
 )
 from joulecheck.case import AnyCase, Batch, Cases, batch_of
-from joulecheck.counterexample import Blame, Repair
+from joulecheck.counterexample import Blame, Counterexample, Repair
 from joulecheck.errors import JoulecheckError
 from joulecheck.model import Subject
 from joulecheck.property import Property, installed
 from joulecheck.space import CaseSpace
-from joulecheck.workload.columns import Floats, Ints
+from joulecheck.workload.columns import Bools, Floats, Ints
 
 STEP: Final = 0.01
 """Relative step of a sensitivity."""
@@ -75,6 +75,35 @@ class Evidence:
         """Nothing is known."""
         nothing = np.empty((0, len(space.genes)), dtype=np.int64)
         return cls(nothing, nothing)
+
+
+@attrs.frozen
+class Fix:
+    """A repair of one case, to be tried on others: plain data, as in a counterexample."""
+
+    case: AnyCase
+    target: str
+    change: str
+
+    def repairs(self, law: Property, model: Subject, batch: Batch) -> Bools:
+        """(n,) which cases of a batch hold with it; none if the model has no such edit."""
+        batched = model.in_batches
+        (question, *_) = self.case.questions
+        found = batched.ask(Cases.of([question.case]))
+        for edit in edits_of(batched, self.case, found):
+            if (edit.target, str(edit)) == (self.target, self.change):
+                return _margins(law, EditedSubject.of_subject(batched, edit), batch) >= 0
+        return np.zeros(len(batch), dtype=bool)
+
+
+def fix_of(found: Counterexample) -> Fix | None:
+    """The best repair of a counterexample, if it mends all that was seen to fail."""
+    if found.blame is None or not found.blame.repairs:
+        return None
+    best = found.blame.repairs[0]
+    if best.repaired < 1 or best.broken > 0:
+        return None
+    return Fix(found.case, best.target, best.change)
 
 
 def blame(
@@ -145,10 +174,7 @@ class _Judge:
     def _margins(self, edit: Edit | None, batch: Batch) -> Floats:
         """NaN where the edited model breaks the law's own computation."""
         model = self.model if edit is None else EditedSubject.of_subject(self.model, edit)
-        try:
-            return self.law.checked_margin(model, batch)
-        except JoulecheckError:
-            return np.full(len(batch), np.nan)
+        return _margins(self.law, model, batch)
 
     def _repairs(self, edit: Edit) -> bool:
         return bool(self._margins(edit, self.case)[0] >= 0)
@@ -216,6 +242,14 @@ class _Judge:
         some = {name: m for name, m in moved.items() if abs(m) > NEGLIGIBLE}
         most = sorted(some, key=lambda name: (-abs(some[name]), name))[:SHOWN]
         return {name: some[name] for name in most}
+
+
+def _margins(law: Property, model: Subject, batch: Batch) -> Floats:
+    """NaN where an edited model breaks the law's own computation."""
+    try:
+        return law.checked_margin(model, batch)
+    except JoulecheckError:
+        return np.full(len(batch), np.nan)
 
 
 @attrs.frozen

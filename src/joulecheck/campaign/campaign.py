@@ -275,9 +275,13 @@ class Campaign:
             yield from self._told(outcome)
         elif unit.cause is not None:
             self._causes.search_ended(pair, unit.cause, outcome.region)
-        elif outcome.counterexample is not None:
-            self._causes.add(pair, outcome.counterexample)
-            yield CounterexampleFound(outcome.counterexample, outcome.seconds)
+        elif (found := outcome.counterexample) is not None:
+            cause = self._causes.joined(pair, found)
+            if cause is not None:
+                yield CauseShared(cause.counterexample, pair, accepted=cause.accepted)
+                return
+            self._causes.add(pair, found)
+            yield CounterexampleFound(found, outcome.seconds)
 
     def _why_ended(self, pair: Pair) -> str | None:
         """Why a pair that fails is searched no further, if it is not."""
@@ -295,6 +299,7 @@ class Campaign:
         return attrs.evolve(
             found.unit,
             known=self._causes.regions(pair),
+            fixes=self._causes.fixes(pair),
             suspects=self._causes.suspects(pair),
             first_batch=found.batch,
             counted=found.counted,
@@ -321,7 +326,8 @@ class Campaign:
             epoch,
             self._cases_of(pair, epoch),
             exempt=exempt,
-            known=() if exempt else self._causes.regions(pair),
+            known=self._causes.regions(pair),
+            fixes=self._causes.fixes(pair),
             suspects=() if exempt else self._causes.suspects(pair),
             explain=self._explain,
         )

@@ -10,11 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import attrs
+import numpy as np
 
+from joulecheck.campaign.blame import Fix, fix_of
 from joulecheck.campaign.events import Pair
 from joulecheck.campaign.search import Suspect
 from joulecheck.counterexample import Counterexample
 from joulecheck.model import Subject
+from joulecheck.property import property_named
 from joulecheck.region import Region
 
 
@@ -38,6 +41,8 @@ class Cause:
     """By the names of the models that were seen to fail; None where none is known."""
     searched: set[str] = attrs.field(factory=set)
     """Models whose own region was looked for."""
+    open: set[str] = attrs.field(factory=set)
+    """Models that fail for this cause outside of the region as well."""
 
     @property
     def id(self) -> str:
@@ -60,6 +65,18 @@ class Cause:
         if not self.names(model):
             also = (*self.counterexample.also, model)
             self.counterexample = attrs.evolve(self.counterexample, also=also)
+
+    @property
+    def fix(self) -> Fix | None:
+        """What repairs its failures, if one change does."""
+        return fix_of(self.counterexample)
+
+    def is_like(self, found: Counterexample) -> bool:
+        """Whether the same change repairs all failures of both."""
+        mine, other = self.fix, fix_of(found)
+        if mine is None or other is None:
+            return False
+        return (mine.target, mine.change) == (other.target, other.change)
 
     def suspect(self, model: str) -> Suspect | None:
         """To be tried on a model; None if nothing can be said of it."""
@@ -100,6 +117,17 @@ class Causes:
         found = (cause.regions[pair.model] for cause in self.behind(pair))
         return tuple(region for region in found if region is not None)
 
+    def fixes(self, pair: Pair) -> tuple[Fix, ...]:
+        """The repairs of causes behind the pair that no region of its model bounds."""
+        found = (
+            cause.fix
+            for cause in self.behind(pair)
+            if cause.regions[pair.model] is None
+            or pair.model not in cause.searched
+            or pair.model in cause.open
+        )
+        return tuple(fix for fix in found if fix is not None)
+
     def suspects(self, pair: Pair) -> tuple[Suspect, ...]:
         """What may be behind a failure of the pair, and was not tried yet."""
         untried = (
@@ -116,6 +144,30 @@ class Causes:
         cause.searched.add(pair.model)
         self._of(pair).append(cause)
 
+    def joined(self, pair: Pair, found: Counterexample) -> Cause | None:
+        """The cause of which a new counterexample of the pair shows only more failures.
+
+        The same change repairs both, and the new one has no region of its own: it has
+        none, or one around the other's case too, which was taken for too small.
+        """
+        alike = (c for c in self.behind(pair) if c.is_like(found) and c.id != found.id)
+        cause = next(alike, None)
+        if cause is None:
+            return None
+        around = None if found.region is None else found.region.around
+        if around is None:
+            cause.open.add(pair.model)
+            return cause
+        law = property_named(pair.property)
+        space = law.space(self._models[pair.model])
+        row = np.array([space.genes_of(cause.counterexample.case)], dtype=np.int64)
+        if not around.contains(space, row)[0]:
+            return None
+        cause.regions[pair.model] = around
+        if cause.counterexample.model == pair.model:
+            cause.counterexample = attrs.evolve(cause.counterexample, region=found.region)
+        return cause
+
     def share(self, pair: Pair, names: Sequence[str]) -> list[Cause]:
         """Note that the pair fails for the causes of these ids, and return them."""
         found = [cause for cause in self._of(pair) if cause.id in names]
@@ -128,9 +180,11 @@ class Causes:
         self._cleared |= {(pair, name) for name in names}
 
     def unsearched(self, pair: Pair) -> Cause | None:
-        """A cause behind the pair that was found on another model, not searched here."""
+        """A cause that was found on another model and cannot be told from others here."""
         causes = self.behind(pair)
-        return next((c for c in causes if pair.model not in c.searched), None)
+        return next(
+            (c for c in causes if pair.model not in c.searched and c.fix is None), None
+        )
 
     def search_ended(self, pair: Pair, name: str, region: Region | None) -> None:
         """The region of a cause on the pair's own model was looked for, and maybe found."""
@@ -145,7 +199,9 @@ class Causes:
             (
                 cause
                 for cause in self.behind(pair)
-                if cause.regions[pair.model] is None and pair.model in cause.searched
+                if cause.regions[pair.model] is None
+                and cause.fix is None
+                and pair.model in cause.searched
             ),
             None,
         )

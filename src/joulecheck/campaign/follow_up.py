@@ -11,7 +11,7 @@ import attrs
 import hypothesis
 import numpy as np
 
-from joulecheck.campaign.blame import Evidence, blame
+from joulecheck.campaign.blame import Evidence, Fix, blame
 from joulecheck.campaign.contrast import nearest_passing
 from joulecheck.campaign.reduce import LAZY_LIMIT, Reduced, reduce
 from joulecheck.campaign.regions.generalise import generalise
@@ -51,6 +51,7 @@ class FollowUp:
         random: np.random.Generator,
         *,
         known: Sequence[Region] = (),
+        fixes: Sequence[Fix] = (),
     ) -> None:
         """Prepare it.
 
@@ -59,12 +60,14 @@ class FollowUp:
             model: by which model.
             random: the random numbers; the results depend on nothing else.
             known: where failures are known: what is minimal lies outside.
+            fixes: repairs of known failures: none of them mends what is minimal.
         """
         self.law = law
         self.model = model
         self.space: CaseSpace = law.space(model)
         self.random = random
         self.known = known
+        self.fixes = fixes
         self.in_bulk = model.vectorised and law.thinning == 1
 
     def counterexample(self, failing: Ints, *, explain: bool) -> Counterexample:
@@ -133,7 +136,9 @@ class FollowUp:
         fresh = self.space.sample(self.random, max(1, size // self.law.thinning))
         fresh = fresh[~inside_any(self.known, self.space, fresh)]
         margins = self._margins(fresh)
-        return Evidence(np.concatenate([failing, fresh[margins < 0]]), fresh[margins >= 0])
+        more = fresh[margins < 0]
+        more = more[self._unrepaired(more)]
+        return Evidence(np.concatenate([failing, more]), fresh[margins >= 0])
 
     def _region(self, row: Sequence[int], failing: Ints) -> Generalised:
         found = generalise(
@@ -174,26 +179,34 @@ class FollowUp:
         return self.law.checked_margin(self.model, self.space.batch(rows))
 
     def _fail(self, rows: Ints) -> Bools:
-        return self._margins(rows) < 0
+        """Which rows fail, and not for a known reason."""
+        fails = self._margins(rows) < 0
+        if self.fixes and fails.any():
+            fails[fails] = self._unrepaired(rows[fails])
+        return fails
+
+    def _unrepaired(self, rows: Ints) -> Bools:
+        return unrepaired(self.fixes, self.law, self.model, self.space, rows)
 
     def _fail_anew(self, rows: Ints) -> Bools:
-        """Which rows fail and lie in no known region."""
+        """Which rows fail so, and lie in no known region."""
         fails = self._fail(rows)
         if self.known and fails.any():
             fails[fails] = ~inside_any(self.known, self.space, rows[fails])
         return fails
 
     def _fails(self, case: AnyCase) -> bool:
+        """Whether a case fails on the scalar path, and is not known to."""
         if not self.law.margin_of(self.model, case) < 0:
             return False
-        return not self.known or not self._is_known(case)
-
-    def _is_known(self, case: AnyCase) -> bool:
+        if not self.known and not self.fixes:
+            return True
         try:
             row = np.array([self.space.genes_of(case)], dtype=np.int64)
         except OutsideSpace:
             return False
-        return bool(inside_any(self.known, self.space, row)[0])
+        outside = not inside_any(self.known, self.space, row)[0]
+        return outside and bool(self._unrepaired(row)[0])
 
     def _shrunk(self, row: Sequence[int]) -> Sequence[int]:
         limit = SHRINK_LIMIT if self.model.vectorised else LAZY_LIMIT
@@ -222,6 +235,17 @@ def inside_any(regions: Iterable[Region], space: CaseSpace, rows: Ints) -> Bools
         except UnknownName:  # a region of another machine's space
             continue
     return inside
+
+
+def unrepaired(
+    fixes: Iterable[Fix], law: Property, model: Subject, space: CaseSpace, rows: Ints
+) -> Bools:
+    """(n,) which failing rows no fix mends."""
+    left = np.ones(len(rows), dtype=bool)
+    for fix in fixes:
+        if left.any():
+            left[left] = ~fix.repairs(law, model, space.batch(rows[left]))
+    return left
 
 
 def versions() -> dict[str, str]:

@@ -10,8 +10,8 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from joulecheck.campaign.blame import Evidence, blame, same_culprit
-from joulecheck.campaign.follow_up import FollowUp, inside_any
+from joulecheck.campaign.blame import Evidence, Fix, blame, same_culprit
+from joulecheck.campaign.follow_up import FollowUp, inside_any, unrepaired
 from joulecheck.campaign.memory import keep_freed_memory
 from joulecheck.campaign.order import Plainness
 from joulecheck.case import AnyCase
@@ -75,6 +75,8 @@ class Unit:
     """Whether one failing case is enough, for the model says that there are some."""
     known: tuple[Region, ...] = ()
     """Where failures are known: cases inside are left out."""
+    fixes: tuple[Fix, ...] = ()
+    """Repairs of known failures: a failure that one of them mends is known as well."""
     suspects: tuple[Suspect, ...] = ()
     """What may be behind a failure; one that is ends the search."""
     first_batch: int = 0
@@ -239,7 +241,9 @@ class _Search:
         self.on_batch(FOLLOW_UP)
         failing = np.array(self.unit.follow, dtype=np.int64)
         random = generator(self.unit, BEHIND)
-        up = FollowUp(self.law, self.model, random, known=self.unit.known)
+        up = FollowUp(
+            self.law, self.model, random, known=self.unit.known, fixes=self.unit.fixes
+        )
         if self.unit.around is not None:
             return {"region": up.region_around(self.unit.around, failing)}
         explain = self.unit.explain and not self._out_of_time()
@@ -257,7 +261,7 @@ class _Search:
             margins = self.law.checked_margin(self.model, self.space.batch(asked))
             counted = self._count(len(rows), margins)
             self.on_batch(FOLLOW_UP)
-            failing = self._confirmed(asked[margins < 0])
+            failing = self._confirmed(self._unrepaired(asked[margins < 0]))
             if len(failing):
                 seen = Evidence(failing, asked[margins >= 0])
                 return {
@@ -267,6 +271,10 @@ class _Search:
                     **self._suspected(seen),
                 }
         return {}
+
+    def _unrepaired(self, failing: Ints) -> Ints:
+        left = unrepaired(self.unit.fixes, self.law, self.model, self.space, failing)
+        return failing[left]
 
     def _count(self, drawn: int, margins: Floats) -> Counts:
         inside = ~np.isnan(margins)

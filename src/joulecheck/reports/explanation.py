@@ -18,6 +18,10 @@ MOST_BLAMED: Final = 3
 """Terms and coefficients that are named for all findings together."""
 
 
+TOTALS: Final = frozenset({"energy", "latency", "utilisation"})
+"""What any change to a part moves as well."""
+
+
 def region_lines(found: Generalised | None) -> Iterator[Line]:
     """Where else the property fails: a region a line, each with what was measured."""
     if found is None:
@@ -69,7 +73,9 @@ def _repaired(found: Counterexample) -> set[str]:
     """What the repairs of a counterexample change, with what it is."""
     if found.blame is None:
         return set()
-    return {f"{_sort(found, r.target)}{r.target}" for r in found.blame.repairs}
+    best = {r.target for r in found.blame.repairs[:1]}
+    perfect = {r.target for r in found.blame.repairs if r.repaired == 1 and not r.broken}
+    return {f"{_sort(found, one)}{one}" for one in best | (perfect - TOTALS)}
 
 
 def _sort(found: Counterexample, target: str) -> str:
@@ -80,7 +86,7 @@ def _sort(found: Counterexample, target: str) -> str:
     }
     if target in terms:
         return "term "
-    return "" if target in {"energy", "latency", "utilisation"} else "coefficient "
+    return "" if target in TOTALS else "coefficient "
 
 
 def blame_lines(blame: Blame | None) -> Iterator[Line]:
