@@ -15,7 +15,9 @@ from joulecheck.cli.explain import explain
 from joulecheck.cli.faults import faults_command
 from joulecheck.cli.findings import findings
 from joulecheck.cli.fuzz import fuzz
+from joulecheck.cli.measure import measure
 from joulecheck.cli.models import models
+from joulecheck.cli.overlay import overlay_command
 from joulecheck.cli.properties import properties
 from joulecheck.cli.rank import rank
 from joulecheck.cli.replay import replay
@@ -58,7 +60,9 @@ COMMANDS: Final = (
     faults_command,
     findings,
     fuzz,
+    measure,
     models,
+    overlay_command,
     properties,
     rank,
     replay,

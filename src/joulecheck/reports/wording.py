@@ -15,6 +15,7 @@ from joulecheck.case import (
     DerivedCase,
     EquivalentPair,
     InvalidCase,
+    MeasuredCase,
     PartedCase,
     PeerCase,
     PrecisionPair,
@@ -96,6 +97,19 @@ def _(case: CaseSequence) -> list[Line]:
 @case_lines.register
 def _(case: InvalidCase) -> list[Line]:
     return [*_workload_lines("minimal", case.case), ("invalid", _wrong(case))]
+
+
+@case_lines.register
+def _(case: MeasuredCase) -> list[Line]:
+    took = [
+        f"{name} {engineering(value, unit)}"
+        for name, value, unit in (
+            ("latency", case.latency, "s"), ("energy", case.energy, "J")
+        )
+        if value is not None
+    ]  # fmt: skip
+    within = f"{', '.join(took)}, to be met within {case.tolerance:.0%}"
+    return [*_workload_lines("case", case.case), ("measured", within)]
 
 
 @case_lines.register
