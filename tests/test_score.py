@@ -26,7 +26,13 @@ from joulecheck.scoring.accepted import (
     superfluous,
 )
 from joulecheck.scoring.baselines import SUITES, Attempt, Attempting, attempt
-from joulecheck.scoring.mutants import REPRESENTATIVES, Mutant, kinds_named, mutants_of
+from joulecheck.scoring.mutants import (
+    REPRESENTATIVES,
+    Mutant,
+    kinds_named,
+    mutants_of,
+    spread,
+)
 from joulecheck.scoring.score import Score, share
 from joulecheck.scoring.trial import Kill, Task, Trial, stages_up_to, try_mutant
 from joulecheck.scoring.twin import Twin
@@ -99,6 +105,15 @@ class TestMutants:
         found = mutants_of([sound()], kinds_named(["unit-slip"]), 3)
 
         assert len({mutant.drawn.what for mutant in found}) == 3
+
+    def test_may_be_a_few_of_all_kinds(self) -> None:
+        found = mutants_of([sound()], KINDS.values(), 2)
+
+        few = spread(found, 10)
+
+        assert len(few) == 10
+        assert len({mutant.kind for mutant in few}) == 10
+        assert spread(found, None) == spread(found, 1000) == found
 
     def test_an_unknown_kind_is_told(self) -> None:
         with pytest.raises(UnknownName, match="did you mean layer-dropped"):

@@ -87,6 +87,13 @@ def mutants_of(models: Iterable[Subject], kinds: Iterable[Kind], most: int) -> l
     ]
 
 
+def spread(mutants: Sequence[Mutant], most: int | None) -> list[Mutant]:
+    """At most so many of them, evenly spread over kinds and models."""
+    if most is None or len(mutants) <= most:
+        return list(mutants)
+    return [mutants[index * len(mutants) // most] for index in range(most)]
+
+
 def _reference(subject: Subject) -> LayeredModel:
     if not isinstance(subject.model, LayeredModel):
         msg = f"{subject.name} is no reference model: faults can be injected in those only"
