@@ -48,6 +48,12 @@ REFS = {
     "hostile_models:Nan": ModelRef("hostile_models:Nan"),
 }
 
+LAWS = (
+    "BND001", "CMP001", "DET001", "MON001", "MON002", "ORD004", "PRC001", "ROB001",
+    "SEN001",
+)  # fmt: skip
+"""One or two of most kinds of case."""
+
 E = TypeVar("E")
 
 
@@ -100,7 +106,7 @@ def told(executor: Executor | None = None, seed: int = 1) -> list[str]:
     """What a campaign over four models, two of them faulty, tells."""
     models = [ref.load() for ref in REFS.values()]
     extent = Extent(cases=CASES)
-    found = campaign(models, seed=seed, extent=extent, executor=executor)
+    found = campaign(models, LAWS, seed=seed, extent=extent, executor=executor)
     return [repr(without_times(event)) for event in found]
 
 

@@ -103,7 +103,8 @@ def test_a_law_and_a_model_of_another_package_are_asked(report: dict[str, Any]) 
     assert ("added:free", "MON001") in asked
     told = [finding["counterexample"] for finding in report["findings"]]
     found = {(one["model"], one["property"]) for one in told}
-    assert found == {("added:free", "ADD001")}
+    assert ("added:free", "ADD001") in found
+    assert {model for model, _ in found} == {"added:free"}
 
 
 def test_a_machine_of_the_reference_library_is_asked(

@@ -117,7 +117,7 @@ class TestOwnTermsInProportion:
 
         declared = coefficients(dram="memory", sram="memory")
 
-        assert holds("SEN001", cheaper, scaled(dram=0.9), coefficients=declared) is False
+        assert holds("SEN001", cheaper, scaled(dram=1.2), coefficients=declared) is False
         assert holds("SEN001", cheaper, scaled(dram=1.01), coefficients=declared)
 
     def test_lets_a_mapper_declare_an_exemption(self) -> None:

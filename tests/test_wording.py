@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from joulecheck.case import AnyCase, Case, CaseSequence, CoefficientCase, InvalidCase, Wrong
+from joulecheck.case import (
+    AnyCase,
+    Case,
+    CaseSequence,
+    CoefficientCase,
+    EquivalentPair,
+    InvalidCase,
+    Part,
+    PartedCase,
+    Wrong,
+)
 from joulecheck.reports.wording import Line, case_lines
 from joulecheck.workload import Precision, Totals
-from tiny import MAC, at
+from tiny import MAC, at, gemm
 
 PLAINEST = "gemm M=1 N=1 K=1 FP32"
 
@@ -39,6 +49,23 @@ PLAINEST = "gemm M=1 N=1 K=1 FP32"
             [
                 ("minimal", "totals ops=2 bytes=3 FP32"),
                 ("invalid", "the model does not declare this kind of workload"),
+            ],
+        ),
+        (
+            EquivalentPair(Case(gemm(batch=2)), Case(gemm(m=2)), "batch as rows"),
+            [
+                ("minimal", "gemm M=1 N=1 K=1 batch=2 FP32"),
+                ("the same", "gemm M=2 N=1 K=1 FP32"),
+                ("spelling", "batch as rows"),
+            ],
+        ),
+        (
+            PartedCase(Case(gemm(m=3)), [Part(MAC, 2), Part(Case(gemm(m=1)))], "m"),
+            [
+                ("whole", "gemm M=3 N=1 K=1 FP32"),
+                ("2 x", PLAINEST),
+                ("part", PLAINEST),
+                ("parted by", "m"),
             ],
         ),
     ],

@@ -31,7 +31,7 @@ EXIT_INTERRUPTED: Final = 130
 @click.version_option(package_name="joulecheck")
 @click.pass_context
 def app(context: click.Context) -> None:
-    r"""Falsify energy and latency models of micro-architectures without hardware.
+    """Falsify energy and latency models of micro-architectures without hardware.
 
     joulecheck draws random GEMM, convolution and elementwise subgraphs and
     perturbations of coefficients, holds a model against the laws of physics and
@@ -47,7 +47,7 @@ def app(context: click.Context) -> None:
 
     A setting comes from the command line, else the environment (JOULECHECK_SEED for
     --seed), else [tool.joulecheck] in pyproject.toml, else its default.
-    """
+    """  # noqa: D301 - click reads the escape
     context.default_map = project_settings(context.command)
 
 

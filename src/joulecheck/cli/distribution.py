@@ -47,7 +47,7 @@ def distribution_command(  # noqa: PLR0913 - one argument an option
     output_format: str,
     output_file: Path | None,
 ) -> None:
-    r"""Measure what the sampler reaches on MODEL.
+    """Measure what the sampler reaches on MODEL.
 
     Prints how often each operator, decade of each dimension, precision, bottleneck and
     side of the roofline was drawn, and the share of valid cases.
@@ -55,7 +55,7 @@ def distribution_command(  # noqa: PLR0913 - one argument an option
     \b
       joulecheck distribution reference:Google-TPU-v4
       joulecheck distribution mymodel:Npu --property MON002 --cases 100000
-    """
+    """  # noqa: D301 - click reads the escape
     asked = property_named(law)
     found = [
         distribution(model, asked, seed=seed, cases=cases)

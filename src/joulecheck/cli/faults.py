@@ -20,7 +20,7 @@ from joulecheck.reports.json_report import dumps
 @format_option
 @file_option
 def faults_command(output_format: str, output_file: Path | None) -> None:
-    r"""List the faults that can be injected in the reference models.
+    """List the faults that can be injected in the reference models.
 
     A named fault is one example, which some property must catch and shrink to a stated
     case. Of a kind there are as many variants as are asked for: KIND#N draws which
@@ -29,7 +29,7 @@ def faults_command(output_format: str, output_file: Path | None) -> None:
     \b
       joulecheck fuzz reference:Hailo-8 --inject wrong-layer#3
       joulecheck score                     every kind against every property
-    """
+    """  # noqa: D301 - click reads the escape
     listed = list(_described())
     if output_format == "json":
         write_text(dumps(listed), output_file)

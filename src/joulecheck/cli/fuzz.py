@@ -91,7 +91,7 @@ EXIT_VACUOUS: Final = 2
 @click.option("--exit-zero", is_flag=True, help="Exit 0 also when something new is found.")
 @click.pass_context
 def fuzz(context: click.Context, /, *, exit_zero: bool, **given: Any) -> None:  # noqa: ANN401 - click checked and named them
-    r"""Search for cases in which MODEL violates a property, and make them minimal.
+    """Search for cases in which MODEL violates a property, and make them minimal.
 
     MODEL is FAMILY:PATTERN, such as 'reference:*TPU*', or MODULE:CLASS for a class of
     your own, such as mymodel:Npu for class Npu in mymodel.py here. Without it, the
@@ -104,7 +104,7 @@ def fuzz(context: click.Context, /, *, exit_zero: bool, **given: Any) -> None:  
 
     Exit 0 if nothing new was found (accepted findings count as known), 1 for a new
     finding, 2 for a usage, configuration or harness error.
-    """
+    """  # noqa: D301 - click reads the escape
     asked = Asked(**given)
     if asked.cases is not None and asked.budget is not None:
         msg = "--cases and --budget exclude each other: choose one"

@@ -112,7 +112,7 @@ EXIT_SURVIVORS: Final = 1
 @file_option
 @click.pass_context
 def score_command(context: click.Context, /, **given: Any) -> None:  # noqa: ANN401 - click checked and named them
-    r"""Plant seeded faults in reference models and see which laws find them.
+    """Plant seeded faults in reference models and see which laws find them.
 
     Every kind of fault that `joulecheck faults` lists goes into MODEL, by default a
     machine of each architecture class, in some variants; each such mutant is asked about
@@ -126,7 +126,7 @@ def score_command(context: click.Context, /, **given: Any) -> None:  # noqa: ANN
       joulecheck fuzz reference:Hailo-8 --inject layer-twice#0    one mutant by itself
 
     Exit 0 if every survivor is accepted with a reason, 1 if not, 2 for an error.
-    """
+    """  # noqa: D301 - click reads the escape
     context.exit(_run(Asked(**given)))
 
 
