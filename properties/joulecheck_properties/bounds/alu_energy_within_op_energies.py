@@ -75,6 +75,9 @@ class AluEnergyWithinOpEnergies(Property):
         if not moved_in(model, Layer.ALU, UNITS):
             msg = "it declares no layer ALU that coefficients in J/MAC or J/op alone move"
             raise NotOffered(msg)
+        if model.operators == {"totals"}:
+            msg = "it answers for totals only, which do not tell MACs from other operations"
+            raise NotOffered(msg)
         return workloads(model)
 
     def margin(self, model: Subject, cases: Cases) -> Floats:
