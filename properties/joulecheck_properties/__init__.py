@@ -128,6 +128,9 @@ from joulecheck_properties.sensitivity.pairs_additive import PairsAdditive
 from joulecheck_properties.sensitivity.perturbation_leaves_no_trace import (
     PerturbationLeavesNoTrace,
 )
+from joulecheck_properties.sensitivity.total_moves_with_its_terms import (
+    TotalMovesWithItsTerms,
+)
 from joulecheck_properties.symmetry.batch_split_within_bounds import BatchSplitWithinBounds
 from joulecheck_properties.symmetry.groups_equal_channels_is_depthwise import (
     GroupsEqualChannelsIsDepthwise,
@@ -222,6 +225,7 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     BetterRateNeverSlows(),  # SEN007
     CheaperNeverDearer(),  # SEN008
     PerturbationLeavesNoTrace(),  # SEN009
+    TotalMovesWithItsTerms(),  # SEN010
     PointwiseConvolutionIsGemm(),  # SYM001
     OneGroupIsPlain(),  # SYM002
     GroupsEqualChannelsIsDepthwise(),  # SYM003

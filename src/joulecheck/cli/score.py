@@ -33,6 +33,7 @@ from joulecheck.scoring.mutants import (
     Mutant,
     kinds_named,
     mutants_of,
+    named_mutants,
     spread,
 )
 from joulecheck.scoring.run import each, workers
@@ -58,6 +59,11 @@ EXIT_SURVIVORS: Final = 1
     default=2,
     show_default=True,
     help="How many variants of each kind are planted in each machine, at most.",
+)
+@click.option(
+    "--named",
+    is_flag=True,
+    help="Try each named fault as well, in the machine where some property must catch it.",
 )
 @named_option(
     "--mutants",
@@ -139,6 +145,7 @@ class Asked:
     ignore: Sequence[str]
     kinds: Sequence[str]
     variants: int
+    named: bool
     mutants: int | None
     cases: int
     seed: int
@@ -162,6 +169,7 @@ def _run(asked: Asked) -> int:
         chosen_models(asked.machines), kinds_named(asked.kinds), asked.variants
     )
     mutants = spread(planted, asked.mutants)
+    mutants += named_mutants() if asked.named else []
     with workers(asked.workers) as pool:
         score = Score(_trials(asked, mutants, pool))
         attempts = {

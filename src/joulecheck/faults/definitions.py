@@ -43,6 +43,12 @@ def _busy_utilisation(model: LayeredModel, cases: Cases, scales: Scales) -> Esti
     return attrs.evolve(found, utilisation=found.utilisation * found.latency / busy)
 
 
+def _uncounted_control(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+    found = sound(model, cases, scales)
+    control = next(n for n, layer in model.layers.items() if layer is Layer.REGISTER)
+    return attrs.evolve(found, energy=found.energy - found.energy_terms[control])
+
+
 DEFINITION_FAULTS: Final = (
     Fault("macs-charged-twice", "both operations of a MAC cost a MAC", _macs_charged_twice),
     Fault("price-a-bit", "the prices of bytes outside the chip are a bit's", _price_a_bit),
@@ -50,6 +56,11 @@ DEFINITION_FAULTS: Final = (
         "leakage-of-each-unit",
         "the static power of the chip is that of each unit",
         _leakage_of_each_unit,
+    ),
+    Fault(
+        "uncounted-control",
+        "the total leaves out a term of instructions and control",
+        _uncounted_control,
     ),
     Fault(
         "busy-utilisation",
