@@ -16,6 +16,9 @@ from joulecheck_properties.bounds.latency_above_traffic import LatencyAboveTraff
 from joulecheck_properties.bounds.memory_energy_within_traffic_prices import (
     MemoryEnergyWithinTrafficPrices,
 )
+from joulecheck_properties.bounds.memory_time_above_traffic import (
+    MemoryTimeAboveTraffic,
+)
 from joulecheck_properties.bounds.near_traffic_above_far import NearTrafficAboveFar
 from joulecheck_properties.bounds.plausible_ranges import PlausibleRanges
 from joulecheck_properties.bounds.power_above_static import PowerAboveStatic
@@ -165,6 +168,7 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     AluEnergyWithinOpEnergies(),  # BND013
     MemoryEnergyWithinTrafficPrices(),  # BND014
     StaticEnergyWithinStaticPower(),  # BND015
+    MemoryTimeAboveTraffic(),  # BND016
     LayersSumToTotal(),  # CMP001
     PrefixesAgree(),  # CMP002
     LatencyWithinTerms(),  # CMP003
