@@ -53,8 +53,11 @@ LEAST_REPAIRED: Final = 0.5
 MOST_BROKEN: Final = 0.1
 """A change that repairs fewer failing cases, or breaks more passing ones, is none."""
 
-SCALAR_EDITS: Final = 120
+SCALAR_EDITS: Final = 60
 """Changes tried on a model that is asked case by case."""
+
+SCALAR_ROWS: Final = 4
+"""As `ROWS`, for such a model."""
 
 NEGLIGIBLE: Final = 1e-6
 """A sensitivity below this is none."""
@@ -104,8 +107,9 @@ class _Judge:
         self.model = model.in_batches
         self.asked = case
         self.case = batch_of(case)
-        self.failing = space.batch(seen.failing[:ROWS])
-        self.passing = space.batch(seen.passing[:ROWS])
+        rows = ROWS if model.vectorised else SCALAR_ROWS
+        self.failing = space.batch(seen.failing[:rows])
+        self.passing = space.batch(seen.passing[:rows])
         (question, *_) = case.questions
         self.found = self.model.ask(Cases.of([question.case]))
 
