@@ -219,8 +219,15 @@ class TestMemoryTimeAboveTraffic:
         answer = Estimate(latency_terms={"dram": 1.0}, traffic={"dram": 10.0})
         chip = Machine(name="tiny", memories={"dram": Memory()})
 
-        with pytest.raises(NotOffered, match="no memory with a bandwidth"):
+        with pytest.raises(NotOffered, match="no memory with a latency term"):
             assert_holds("BND016", Tiny(lambda _: answer, machine=chip))
+
+    def test_needs_a_term_of_the_name_if_the_terms_are_declared(self) -> None:
+        answer = Estimate(latency_terms={"memory": 1.0}, traffic={"dram": 10.0})
+        chip = Machine(name="tiny", memories={"dram": Memory(bandwidth=2.0)})
+        model = Tiny(lambda _: answer, machine=chip, latency_layers={"memory": Layer.DRAM})
+
+        assert "BND016" not in applicable(model)
 
     def test_holds_for_a_gpu_whose_stride_skips_inputs(self) -> None:
         conv = Conv2d(n=1, c=11, h=29, w=491, k=1, r=1, s=1, stride=2)

@@ -60,8 +60,12 @@ class MemoryTimeAboveTraffic(Property):
         if not any(
             memory.bandwidth and (memory.homes or memory.carries or name in model.traffic)
             for name, memory in model.machine.memories.items()
+            if name in (model.latency_layers or model.machine.memories)
         ):
-            msg = "it declares no memory with a bandwidth and what passes it"
+            msg = (
+                "it declares no memory with a latency term of its name, a bandwidth, and "
+                "what passes it"
+            )
             raise NotOffered(msg)
         return workloads(model)
 
