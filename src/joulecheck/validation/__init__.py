@@ -1,0 +1,1 @@
+"""The validation record: what a model's numbers are held to."""
