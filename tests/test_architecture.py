@@ -62,7 +62,16 @@ MAY_IMPORT = {
         "corpus",
         "campaign.events",
         "scoring",
+        "validation",
         "reports",
+    },
+    "validation": {
+        *GROUND,
+        "model",
+        "reference",
+        "faults",
+        "counterexample",
+        "validation",
     },
     "scoring": {
         *GROUND,
