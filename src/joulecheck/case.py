@@ -622,7 +622,7 @@ class DerivedCases:
         return found
 
 
-Single = TypeVar("Single", CoefficientCase, CaseSequence, InvalidCase)
+Single = TypeVar("Single", CoefficientCase, CaseSequence, InvalidCase, MeasuredCase)
 
 
 @attrs.frozen(eq=False)

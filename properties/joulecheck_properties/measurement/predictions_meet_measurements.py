@@ -70,9 +70,10 @@ class PredictionsMeetMeasurements(Property):
     def margin(self, model: Subject, cases: Singles[MeasuredCase]) -> Floats:
         """The tolerance that is left, as the logarithm of a factor."""
         answers = model.ask(Cases.of([case.case for case in cases]))
-        off = np.full(len(cases), np.nan)
+        off: Floats = np.full(len(cases), np.nan)
         for quantity in ("latency", "energy"):
             measured = [getattr(case, quantity) or np.nan for case in cases]
             ratio = getattr(answers, quantity) / np.array(measured)
             off = np.fmax(off, np.abs(np.log(ratio)))  # the one that is there
-        return np.log1p(np.array([case.tolerance for case in cases])) - off
+        margin: Floats = np.log1p([case.tolerance for case in cases]) - off
+        return margin

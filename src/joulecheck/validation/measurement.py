@@ -196,7 +196,7 @@ def _from_row(row: Mapping[str, Any]) -> Measurement:
 
 def _checked(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a measurement, each of its type."""
-    kinds = {"machine": str, "conditions": str, "use": Use, "repeats": int}
+    kinds: dict[str, Any] = {"machine": str, "conditions": str, "use": Use, "repeats": int}
     return {
         name: converter().structure(value, kinds.get(name, float))
         for name, value in fields.items()

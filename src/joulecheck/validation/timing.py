@@ -11,7 +11,7 @@ import os
 import platform
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from statistics import median
@@ -25,7 +25,7 @@ from joulecheck.errors import Unsupported
 from joulecheck.validation.measurement import Measurement, Use
 from joulecheck.workload import Conv2d, Elementwise, Function, Gemm, Precision
 
-TYPES: Final = {
+TYPES: Final[Mapping[Precision, np.dtype[Any]]] = {
     Precision.FP64: np.dtype(np.float64),
     Precision.FP32: np.dtype(np.float32),
 }
@@ -232,12 +232,19 @@ def _once(
 
 def conditions() -> str:
     """This machine and its software, in words."""
-    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]  # type: ignore[index, call-overload]
+    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
     return (
         f"{_processor()}, {os.cpu_count()} logical processors, {platform.system()}, "
         f"Python {platform.python_version()}, numpy {np.__version__} with "
-        f"{blas.get('name', 'an unnamed BLAS')} {blas.get('version', '')}".strip()
+        f"{blas.get('name', 'an unnamed BLAS')} {blas.get('version', '')}{_load()}"
     )
+
+
+def _load() -> str:
+    """How busy the machine is before it is measured, where the system tells."""
+    if not hasattr(os, "getloadavg"):
+        return ""
+    return f", load {os.getloadavg()[0]:.1f} before"
 
 
 def _processor() -> str:
