@@ -62,6 +62,10 @@ class CorpusError(JoulecheckError):
     """A corpus, or a counterexample in it, cannot be read or written."""
 
 
+class LedgerError(JoulecheckError):
+    """A provenance ledger cannot be read or written."""
+
+
 class HarnessError(JoulecheckError):
     """The harness contradicts itself: a fault of joulecheck, worth a report."""
 

@@ -18,6 +18,7 @@ from joulecheck.cli.findings import findings
 from joulecheck.cli.fuzz import fuzz
 from joulecheck.cli.models import models
 from joulecheck.cli.properties import properties
+from joulecheck.cli.provenance import provenance
 from joulecheck.cli.rank import rank
 from joulecheck.cli.replay import replay
 from joulecheck.cli.score import score_command
@@ -62,6 +63,7 @@ COMMANDS: Final = (
     fuzz,
     models,
     properties,
+    provenance,
     rank,
     replay,
     score_command,
