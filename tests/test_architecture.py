@@ -62,6 +62,7 @@ MAY_IMPORT = {
         "corpus",
         "campaign.events",
         "scoring",
+        "validation",
         "reports",
     },
     "scoring": {
@@ -84,9 +85,7 @@ MAY_IMPORT = {
         "resolve",
         "property",
         "counterexample",
-        "corpus",
         "campaign",
-        "reports",
         "validation",
     },
     "testing": {

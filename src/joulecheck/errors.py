@@ -66,6 +66,10 @@ class LedgerError(JoulecheckError):
     """A provenance ledger cannot be read or written."""
 
 
+class InvalidSnapshot(JoulecheckError, ValueError):
+    """A snapshot cannot be read or written, or breaks a rule of its format."""
+
+
 class HarnessError(JoulecheckError):
     """The harness contradicts itself: a fault of joulecheck, worth a report."""
 

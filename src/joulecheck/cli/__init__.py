@@ -23,6 +23,7 @@ from joulecheck.cli.rank import rank
 from joulecheck.cli.replay import replay
 from joulecheck.cli.score import score_command
 from joulecheck.cli.settings import project_settings
+from joulecheck.cli.snapshot import snapshot
 from joulecheck.errors import JoulecheckError
 
 EXIT_ERROR: Final = 2
@@ -67,6 +68,7 @@ COMMANDS: Final = (
     rank,
     replay,
     score_command,
+    snapshot,
 )
 
 for command in COMMANDS:
