@@ -85,9 +85,7 @@ MAY_IMPORT = {
         "resolve",
         "property",
         "counterexample",
-        "corpus",
         "campaign",
-        "reports",
         "validation",
     },
     "testing": {

@@ -66,6 +66,10 @@ class CorpusError(JoulecheckError):
     """A corpus, or a counterexample in it, cannot be read or written."""
 
 
+class LedgerError(JoulecheckError):
+    """A provenance ledger cannot be read or written."""
+
+
 class InvalidSnapshot(JoulecheckError, ValueError):
     """A snapshot cannot be read or written, or breaks a rule of its format."""
 

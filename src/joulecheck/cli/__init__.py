@@ -20,6 +20,7 @@ from joulecheck.cli.measure import measure
 from joulecheck.cli.models import models
 from joulecheck.cli.overlay import overlay_command
 from joulecheck.cli.properties import properties
+from joulecheck.cli.provenance import provenance
 from joulecheck.cli.rank import rank
 from joulecheck.cli.replay import replay
 from joulecheck.cli.score import score_command
@@ -67,6 +68,7 @@ COMMANDS: Final = (
     models,
     overlay_command,
     properties,
+    provenance,
     rank,
     replay,
     score_command,
