@@ -42,6 +42,10 @@ class InvalidMachine(JoulecheckError, ValueError):
     """A machine's data contradict the rules for machine files."""
 
 
+class InvalidCheck(JoulecheckError, ValueError):
+    """A layer check breaks the rules of checks, or there is none to run."""
+
+
 class InvalidModel(JoulecheckError):
     """An object does not follow the model protocol."""
 

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from joulecheck.cli.adapter import adapter
+from joulecheck.cli.compose import compose
 from joulecheck.cli.distribution import distribution_command
 from joulecheck.cli.explain import explain
 from joulecheck.cli.faults import faults_command
@@ -54,6 +55,7 @@ def app(context: click.Context) -> None:
 
 COMMANDS: Final = (
     adapter,
+    compose,
     distribution_command,
     explain,
     faults_command,
