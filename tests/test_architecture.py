@@ -65,14 +65,6 @@ MAY_IMPORT = {
         "validation",
         "reports",
     },
-    "validation": {
-        *GROUND,
-        "model",
-        "reference",
-        "faults",
-        "counterexample",
-        "validation",
-    },
     "scoring": {
         *GROUND,
         "model",

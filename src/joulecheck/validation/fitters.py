@@ -24,8 +24,9 @@ known from there:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from enum import Enum
+from itertools import chain
 from typing import Final
 
 import attrs
@@ -36,7 +37,8 @@ from joulecheck.coefficient import Coefficient
 from joulecheck.errors import NotOffered
 from joulecheck.estimate import Answers
 from joulecheck.model import Offer, Subject
-from joulecheck.validation.counts import Count, known_counts
+from joulecheck.validation.counts import known_counts
+from joulecheck.validation.figures import figures_of_model, is_rebuilt, rebuilt
 from joulecheck.validation.workload_set import workload_source
 from joulecheck.workload.columns import Bools, Floats
 
@@ -62,6 +64,12 @@ ROUNDING: Final = 1e-11
 PARALLEL: Final = 1e-6
 """How far apart unit vectors of responses are that are one."""
 
+POWERS: Final = np.linspace(0.01, 10, 1000)
+"""Of a factor, that energy may go with where it is not linear."""
+
+TAKES_PART: Final = 1e-6
+"""Component of a unit vector from which a coefficient is part of a combination."""
+
 HIDDEN: Final = 1e-9
 """Share of a workload's energy that may be left without a coefficient."""
 
@@ -71,8 +79,9 @@ class Status(Enum):
 
     RECOVERED = "the fitted value is the declared one"
     UP_TO_A_CONSTANT = "in proportion to a known count, by a constant that no output tells"
-    UNCOUNTED = "no output tells how many of its events there are"
+    UNCOUNTED = "no output counts its events"
     MIS_SCALED = "the fitted value is not the declared one"
+    MISCOUNTED = "its energy is not in proportion to the bytes of its own memory"
     DEAD = "no output responds to it"
     NOT_LINEAR = "energy is not linear in it"
     LEAKING = "it moves terms that it does not declare"
@@ -83,7 +92,11 @@ class Status(Enum):
         return self in FAULTS
 
 
-FAULTS: Final = {Status.MIS_SCALED, Status.DEAD, Status.NOT_LINEAR, Status.LEAKING}
+FAULTS: Final = frozenset(Status) - {
+    Status.RECOVERED,
+    Status.UP_TO_A_CONSTANT,
+    Status.UNCOUNTED,
+}
 
 
 @attrs.frozen(kw_only=True)
@@ -208,7 +221,10 @@ class _Fitting:
 
     def run(self, seed: int) -> Fit:
         groups = self._groups()
-        hidden = 1 - sum(self.responses.values()) / self.energy
+        told = (
+            self._response(small.energy, FACTORS[1]) for _, small in self.scaled.values()
+        )
+        hidden = 1 - sum(told) / self.energy
         worst = int(np.argmax(np.abs(hidden)))
         condition, more = self._conditioning(groups)
         return Fit(
@@ -258,10 +274,14 @@ class _Fitting:
         if (off <= allowed).all():
             return None
         worst = int(np.argmax(off - allowed))
-        grown, one = large[worst] * (FACTORS[0] - 1), small[worst] * (FACTORS[1] - 1)
-        if grown <= 0 or one <= 0:
+        grown = [
+            response[worst] * (factor - 1)
+            for response, factor in zip((large, small), FACTORS, strict=True)
+        ]
+        if min(grown) <= 0:
             return 0.0
-        return float(np.log(grown / one) / np.log(FACTORS[0]))
+        ratios = np.divide(*(factor**POWERS - 1 for factor in FACTORS))
+        return float(POWERS[np.argmin(np.abs(np.log(ratios * grown[1] / grown[0])))])
 
     def _undeclared(self, name: str, declared: Coefficient) -> tuple[str, ...]:
         """Terms that move with a coefficient and are not among those it declares."""
@@ -287,6 +307,8 @@ class _Fitting:
         }
         events = declared.unit.rpartition("/")[2].replace("W", "s")
         alike = {count: s for count, s in found.items() if count.unit == events}
+        if not alike and self._own_memory(declared):
+            return attrs.evolve(made, status=Status.MISCOUNTED)
         if not found:
             return made
         count = min(
@@ -300,6 +322,15 @@ class _Fitting:
         if alike and (events != "B" or count.memory in (declared.terms or ())):
             return attrs.evolve(known, status=Status.MIS_SCALED, value=slope)
         return attrs.evolve(known, status=Status.UP_TO_A_CONSTANT)
+
+    def _own_memory(self, declared: Coefficient) -> bool:
+        """Whether it alone prices the bytes of a memory that the outputs count."""
+        if not declared.unit.endswith("/B") or len(declared.terms or ()) != 1:
+            return False
+        others = self.model.coefficients.values()
+        movers = [one for one in others if one.terms == declared.terms]
+        counted = {count.memory for count in self.counts}
+        return len(movers) == 1 and declared.terms is not None and declared.terms <= counted
 
     def _slope(self, response: Floats, values: Floats) -> float | None:
         """Least squares of a response over a count; None if it is not in proportion.
@@ -354,23 +385,34 @@ class _Fitting:
         design = np.column_stack([columns[group[0]] for group in groups])
         _, sizes, directions = np.linalg.svd(design, full_matrices=False)
         flat = sizes < ROUNDING * sizes[0]
+        taking_part = (np.abs(directions[flat]) > TAKES_PART).tolist()
         more = [
-            tuple(groups[at][0] for at in np.flatnonzero(np.abs(direction) > 0.1))  # noqa: PLR2004 - takes part
-            for direction in directions[flat]
+            tuple(chain.from_iterable(groups[at] for at in together))
+            for together in _joined(
+                {i for i, p in enumerate(row) if p} for row in taking_part
+            )
         ]
-        least = sizes[~flat][-1]
-        return float(sizes[0] / least), more
+        return float(sizes[0] / sizes[~flat][-1]), more
 
     def _hidden_terms(self) -> tuple[str, ...]:
         """The terms of which a part responds to no coefficient."""
         found = []
         for term in self.base.energy_terms:
             here = self.base.energy_term(term)
-            answers = (large.energy_term(term) for large, _ in self.scaled.values())
-            told = sum((one - here) / (FACTORS[0] - 1) for one in answers)
+            answers = (small.energy_term(term) for _, small in self.scaled.values())
+            told = sum((one - here) / (FACTORS[1] - 1) for one in answers)
             if (np.abs(here - told) > HIDDEN * self.energy).any():
                 found.append(term)
         return tuple(found)
+
+
+def _joined(sets: Iterable[set[int]]) -> list[list[int]]:
+    """Sets that have something in common as one, sorted."""
+    found: list[set[int]] = []
+    for one in sets:
+        apart = [other for other in found if not other & one]
+        found = [*apart, one.union(*(other for other in found if other & one))]
+    return sorted(sorted(one) for one in found)
 
 
 @attrs.frozen
@@ -382,22 +424,35 @@ class Entry:
     evidence: str
 
 
-def apply_to_model(found: Fit) -> list[Entry]:
-    """What the fit shows of each coefficient; it changes no number of any model.
+def apply_to_model(
+    found: Fit, model: Subject, *, values: bool = False
+) -> tuple[Subject, list[Entry]]:
+    """The model, and what its fit shows of each coefficient.
+
+    The evidence is for a ledger; no number changes unless that is asked for.
 
     Args:
         found: the fit of the model.
+        model: that model.
+        values: whether coefficients whose fitted value is not the declared one get the
+            fitted one.
+
+    Raises:
+        NotOffered: values are asked for, and the model cannot be built with others.
     """
-    return [Entry(found.machine, one.name, evidence(found, one)) for one in found.coefficients]
-
-
-def fitted_values(found: Fit) -> Mapping[str, float]:
-    """The values that a user who asks for them may write into a machine.
-
-    They are those of coefficients whose fitted value is not the declared one.
-    """
-    wrong = (one for one in found.coefficients if one.status is Status.MIS_SCALED)
-    return {one.name: one.value for one in wrong if one.value is not None}
+    entries = [
+        Entry(found.machine, one.name, evidence(found, one)) for one in found.coefficients
+    ]
+    wrong = [one for one in found.coefficients if one.status is Status.MIS_SCALED]
+    fitted = {one.name: one.value for one in wrong if one.value is not None}
+    if not values or not fitted:
+        return model, entries
+    if not is_rebuilt(model):
+        msg = (
+            f"{model.name} cannot be built with other values: write them where it has them"
+        )
+        raise NotOffered(msg)
+    return rebuilt(model, figures_of_model(model), fitted), entries
 
 
 def evidence(found: Fit, one: Fitted) -> str:
