@@ -15,6 +15,7 @@ from joulecheck.cli.distribution import distribution_command
 from joulecheck.cli.explain import explain
 from joulecheck.cli.faults import faults_command
 from joulecheck.cli.findings import findings
+from joulecheck.cli.fit import fit_command
 from joulecheck.cli.fuzz import fuzz
 from joulecheck.cli.measure import measure
 from joulecheck.cli.models import models
@@ -63,6 +64,7 @@ COMMANDS: Final = (
     explain,
     faults_command,
     findings,
+    fit_command,
     fuzz,
     measure,
     models,
