@@ -229,7 +229,7 @@ class TestParts:
             for used in inner(imported)
         }
 
-        assert known <= GROUND
+        assert known <= GROUND | {name}
 
     def test_the_layers_point_downwards(self) -> None:
         assert not [
