@@ -86,9 +86,7 @@ MAY_IMPORT = {
         "resolve",
         "property",
         "counterexample",
-        "corpus",
         "campaign",
-        "reports",
         "validation",
     },
     "testing": {
