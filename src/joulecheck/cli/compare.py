@@ -154,8 +154,10 @@ class _Asked:
     output_file: Path | None
 
     def rows(self, space: CaseSpace, default: int) -> Ints:
-        """The workloads to try."""
-        return space.sample(np.random.default_rng(self.seed), self.cases or default)
+        """The workloads to try: the plainest, and random ones."""
+        drawn = space.sample(np.random.default_rng(self.seed), self.cases or default)
+        plainest = np.array([[gene.low for gene in space.genes]])
+        return np.concatenate([space.canonical(plainest), drawn])
 
 
 def _run(asked: _Asked) -> int:

@@ -56,7 +56,8 @@ def _show(console: Console, question: str, flip: Flip) -> None:
         )
     )
     for label, text in case_lines(flip.case):
-        console.print(Text(f"  {_label(flip, label)}: {text}"))
+        named = f"{_label(flip, label)}: " if label else "  "
+        console.print(Text(f"  {named}{text}"))
     for place, name in enumerate(flip.options):
         values = (engineering(side[place], flip.unit) for side in flip.numbers)
         console.print(Text(f"  {name}: A {next(values)}, B {next(values)}"))
