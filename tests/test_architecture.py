@@ -82,6 +82,7 @@ MAY_IMPORT = {
         "model",
         "reference",
         "faults",
+        "elsewhere",
         "resolve",
         "property",
         "counterexample",
