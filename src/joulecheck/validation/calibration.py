@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Final
 
-import attrs
-
 from joulecheck.coefficient import Provenance
 from joulecheck.model import Subject
 from joulecheck.validation.fields import Field, fields_of
@@ -42,12 +40,12 @@ def note(
     for one in found.calibrated:
         if one.machine == model.name:
             for field in _fields(model, one.figure, one.comparisons):
-                _unflag(ledger, model.name, field)
+                ledger.unflag(model.name, field, LAW)
                 ledger.promote(model.name, field, _support(one))
     for other in found.disagreements:
         if other.machine == model.name:
             for field in _fields(model, other.figure, other.comparisons):
-                _flag(ledger, model.name, field, _contradicted(other, findings))
+                ledger.flag(model.name, field, _contradicted(other, findings))
 
 
 def _fields(
@@ -79,15 +77,3 @@ def _contradicted(one: Disagreement, findings: Mapping[Disagreement, str]) -> Fl
     worst = one.worst
     reason = f"{one.quantity} predicted over measured is {worst.ratio:.3g} at worst"
     return Flag(property=LAW, finding=findings.get(one), blamed=True, reason=reason)
-
-
-def _unflag(ledger: Ledger, machine: str, field: Field) -> None:
-    entry = ledger.current(machine, field)
-    kept = tuple(flag for flag in entry.flags if flag.property != LAW)
-    ledger.put(machine, field.name, attrs.evolve(entry, flags=kept))
-
-
-def _flag(ledger: Ledger, machine: str, field: Field, flag: Flag) -> None:
-    _unflag(ledger, machine, field)
-    entry = ledger.current(machine, field)
-    ledger.put(machine, field.name, attrs.evolve(entry, flags=(*entry.flags, flag)))
