@@ -16,6 +16,9 @@ from joulecheck_properties.bounds.latency_above_traffic import LatencyAboveTraff
 from joulecheck_properties.bounds.memory_energy_within_traffic_prices import (
     MemoryEnergyWithinTrafficPrices,
 )
+from joulecheck_properties.bounds.memory_time_above_traffic import (
+    MemoryTimeAboveTraffic,
+)
 from joulecheck_properties.bounds.near_traffic_above_far import NearTrafficAboveFar
 from joulecheck_properties.bounds.plausible_ranges import PlausibleRanges
 from joulecheck_properties.bounds.power_above_static import PowerAboveStatic
@@ -55,6 +58,9 @@ from joulecheck_properties.determinism.same_question_same_answer import (
     SameQuestionSameAnswer,
 )
 from joulecheck_properties.determinism.threads_agree import ThreadsAgree
+from joulecheck_properties.measurement.predictions_meet_measurements import (
+    PredictionsMeetMeasurements,
+)
 from joulecheck_properties.monotonicity.energy_grows_with_repetition import (
     EnergyGrowsWithRepetition,
 )
@@ -128,6 +134,9 @@ from joulecheck_properties.sensitivity.pairs_additive import PairsAdditive
 from joulecheck_properties.sensitivity.perturbation_leaves_no_trace import (
     PerturbationLeavesNoTrace,
 )
+from joulecheck_properties.sensitivity.total_moves_with_its_terms import (
+    TotalMovesWithItsTerms,
+)
 from joulecheck_properties.symmetry.batch_split_within_bounds import BatchSplitWithinBounds
 from joulecheck_properties.symmetry.groups_equal_channels_is_depthwise import (
     GroupsEqualChannelsIsDepthwise,
@@ -162,6 +171,7 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     AluEnergyWithinOpEnergies(),  # BND013
     MemoryEnergyWithinTrafficPrices(),  # BND014
     StaticEnergyWithinStaticPower(),  # BND015
+    MemoryTimeAboveTraffic(),  # BND016
     LayersSumToTotal(),  # CMP001
     PrefixesAgree(),  # CMP002
     LatencyWithinTerms(),  # CMP003
@@ -222,6 +232,7 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     BetterRateNeverSlows(),  # SEN007
     CheaperNeverDearer(),  # SEN008
     PerturbationLeavesNoTrace(),  # SEN009
+    TotalMovesWithItsTerms(),  # SEN010
     PointwiseConvolutionIsGemm(),  # SYM001
     OneGroupIsPlain(),  # SYM002
     GroupsEqualChannelsIsDepthwise(),  # SYM003
@@ -231,3 +242,6 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     ReorderingIndependentNodes(),  # SYM007
 )
 """Every built-in property. The entry point `joulecheck.properties` offers it."""
+
+RECORDED: Final[tuple[Property, ...]] = (PredictionsMeetMeasurements(),)  # MEA001
+"""Properties of cases that are recorded and never drawn."""

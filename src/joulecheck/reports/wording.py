@@ -14,6 +14,7 @@ from joulecheck.case import (
     DerivedCase,
     EquivalentPair,
     InvalidCase,
+    MeasuredCase,
     PartedCase,
     PeerCase,
     PrecisionPair,
@@ -24,15 +25,8 @@ from joulecheck.case import (
 from joulecheck.counterexample import Numbers
 from joulecheck.errors import HarnessError
 from joulecheck.quantities import engineering
-from joulecheck.workload import (
-    Conv2d,
-    Elementwise,
-    Gemm,
-    Node,
-    Subgraph,
-    Totals,
-    Workload,
-)
+from joulecheck.workload import Node, Subgraph
+from joulecheck.workload.words import workload_text
 
 Line = tuple[str, str]
 """A label and a text."""
@@ -96,6 +90,19 @@ def _(case: InvalidCase) -> list[Line]:
 
 
 @case_lines.register
+def _(case: MeasuredCase) -> list[Line]:
+    took = [
+        f"{name} {engineering(value, unit)}"
+        for name, value, unit in (
+            ("latency", case.latency, "s"), ("energy", case.energy, "J")
+        )
+        if value is not None
+    ]  # fmt: skip
+    within = f"{', '.join(took)}, to be met within {case.tolerance:.0%}"
+    return [*_workload_lines("case", case.case), ("measured", within)]
+
+
+@case_lines.register
 def _(case: PeerCase) -> list[Line]:
     return [*_workload_lines("minimal", case.case), ("peer", case.peer)]
 
@@ -124,21 +131,6 @@ def _wrong(case: InvalidCase) -> str:
             return f"no coefficient is called {case.named}"
         case _:
             return f"{case.named} x {case.wrong.value:g}"
-
-
-@case_lines.register
-def _(case: EquivalentPair) -> list[Line]:
-    other = _workload_lines("the same", case.other)
-    return [*_workload_lines("minimal", case.one), *other, ("spelling", case.how)]
-
-
-@case_lines.register
-def _(case: PartedCase) -> list[Line]:
-    lines = _workload_lines("whole", case.whole)
-    for part in case.parts:
-        label = "part" if part.times == 1 else f"{part.times} x"
-        lines += _workload_lines(label, part.case)
-    return [*lines, ("parted by", case.how)]
 
 
 def _summary(scale: Mapping[str, float]) -> dict[str, float]:
@@ -170,31 +162,6 @@ def _workload_lines(label: str, case: Case) -> list[Line]:
 def _node_text(node: Node) -> str:
     sources = ["outside" if s is None else f"node {s}" for s in node.sources]
     return f"{workload_text(node.operator)} reads {', '.join(sources)}"
-
-
-def workload_text(workload: Workload) -> str:
-    """A workload in the field's letters; what is plain is left out."""
-    match workload:
-        case Gemm():
-            batch = f" batch={workload.batch}" if workload.batch > 1 else ""
-            return f"gemm M={workload.m} N={workload.n} K={workload.k}{batch}"
-        case Conv2d():
-            sizes = " ".join(f"{n.upper()}={getattr(workload, n)}" for n in "nchwkrs")
-            plain = {"stride": 1, "padding": 0, "dilation": 1, "groups": 1}
-            others = [
-                f" {name}={getattr(workload, name)}"
-                for name, value in plain.items()
-                if getattr(workload, name) != value
-            ]
-            return f"conv2d {sizes}{''.join(others)}"
-        case Elementwise():
-            shape = "x".join(map(str, workload.shape))
-            operands = f" operands={workload.operands}" if workload.operands > 1 else ""
-            return f"{workload.function.name.lower()} {shape}{operands}"
-        case Subgraph():
-            return " -> ".join(workload_text(node.operator) for node in workload.nodes)
-        case Totals():
-            return f"totals ops={workload.ops} bytes={workload.bytes}"
 
 
 def number_lines(numbers: Sequence[Numbers]) -> Iterator[Line]:
