@@ -71,7 +71,9 @@ class TestBlame:
         model = ModelRef("reference:Intel-i7-12700K", "layer-dropped#0").load()
         law = property_named("CMP001")
 
-        found = search(Unit(model.name, law.id, 1, 0, 256), model, law).counterexample
+        found = search_and_minimise(
+            Unit(model.name, law.id, 1, 0, 256), model, law
+        ).counterexample
 
         assert found is not None
         assert found.blame is not None

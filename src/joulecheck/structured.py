@@ -74,13 +74,6 @@ def _whole(value: object, _: object) -> int:
     return value
 
 
-def _truth(value: object, _: object) -> bool:
-    if not isinstance(value, bool):
-        msg = f"must be true or false, got {value!r}"
-        raise ValueError(msg)  # noqa: TRY004 - data that break a rule, as in `_whole`
-    return value
-
-
 def _real(value: object, _: object) -> float:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         msg = f"must be a number, got {value!r}"
