@@ -20,7 +20,6 @@ def strict_converter() -> cattrs.Converter:
     made = cattrs.Converter(forbid_extra_keys=True)
     made.register_structure_hook(bool, _truth)  # which is an int to Python
     made.register_structure_hook(int, _whole)
-    made.register_structure_hook(bool, _truth)
     made.register_structure_hook(float, _real)
     return made
 
