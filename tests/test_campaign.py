@@ -47,16 +47,18 @@ from joulecheck_strategies.for_model import workloads
 from tiny import MAC, Answer, Tiny, TinyInBatches, energy
 
 CPU, TPU = "reference:Intel-i7-12700K", "reference:Google-TPU-v1"
+ARM = "reference:Ampere-AmpereOne-128"
 CASES = 1000
 REFS = {
-    CPU: ModelRef(CPU, "wrapped-rows"),
-    TPU: ModelRef(TPU, "dear-int8"),
+    CPU: ModelRef(CPU, "dropped-term"),
+    ARM: ModelRef(ARM, "dropped-term"),
+    TPU: ModelRef(TPU, "misplaced-layer"),
     "hostile_models:Sound": ModelRef("hostile_models:Sound"),
     "hostile_models:Nan": ModelRef("hostile_models:Nan"),
 }
 
 LAWS = (
-    "BND001", "CMP001", "DET001", "MON001", "MON002", "ORD004", "PRC001", "ROB001",
+    "BND001", "CMP001", "CMP002", "DET001", "MON001", "ORD004", "PRC001", "ROB001",
     "SEN001",
 )  # fmt: skip
 """One or two of most kinds of case."""
@@ -71,6 +73,7 @@ def campaign(
     seed: int = 1,
     extent: Extent | None = None,
     executor: Executor | None = None,
+    **settings: Any,  # noqa: ANN401 - those of a Campaign
 ) -> list[Event]:
     """All events of a campaign over models, in this process unless told otherwise."""
     return list(
@@ -80,6 +83,7 @@ def campaign(
             seed=seed,
             extent=extent or Extent(cases=256),
             executor=executor or Inline({model.name: model for model in models}),
+            **settings,
         ).run()
     )
 
@@ -151,16 +155,14 @@ class TestReproducible:
 
     def test_and_finds_what_is_planted(self, inline: list[str]) -> None:
         models = [ref.load() for ref in REFS.values()]
-        found = of(CounterexampleFound, campaign(models, extent=Extent(cases=CASES)))
+        events = campaign(models, LAWS, extent=Extent(cases=CASES))
 
-        pairs = {(f.counterexample.model, f.counterexample.property) for f in found}
-        assert pairs >= {
-            (CPU, "MON002"),
-            (CPU, "MON003"),
-            (TPU, "PRC001"),
+        found = [event.counterexample for event in of(CounterexampleFound, events)]
+        assert {(one.model, one.property) for one in found} == {
+            (CPU, "CMP001"),
+            (TPU, "CMP002"),
             ("hostile_models:Nan", "ROB001"),
         }
-        assert "hostile_models:Sound" not in {model for model, _ in pairs}
         assert len(inline) > len(found)
 
 

@@ -85,6 +85,10 @@ class Fix:
     target: str
     change: str
 
+    def is_like(self, other: Fix) -> bool:
+        """Whether both are the same change."""
+        return (self.target, self.change) == (other.target, other.change)
+
     def repairs(self, law: Property, model: Subject, batch: Batch) -> Bools:
         """(n,) which cases of a batch hold with it; none if the model has no such edit."""
         batched = model.in_batches

@@ -275,11 +275,13 @@ class Campaign:
             yield from self._told(outcome)
         elif unit.cause is not None:
             self._causes.search_ended(pair, unit.cause, outcome.region)
-        elif (found := outcome.counterexample) is not None:
-            cause = self._causes.joined(pair, found)
-            if cause is not None:
-                yield CauseShared(cause.counterexample, pair, accepted=cause.accepted)
-                return
+        else:
+            yield from self._caused(pair, outcome)
+
+    def _caused(self, pair: Pair, outcome: Searched) -> Iterator[Event]:
+        """Report a new cause; one more case of a known one is none."""
+        found = outcome.counterexample
+        if found is not None and self._causes.joined(pair, found) is None:
             self._causes.add(pair, found)
             yield CounterexampleFound(found, outcome.seconds)
 
@@ -300,6 +302,7 @@ class Campaign:
             found.unit,
             known=self._causes.regions(pair),
             fixes=self._causes.fixes(pair),
+            alike=self._causes.alike(pair),
             suspects=self._causes.suspects(pair),
             first_batch=found.batch,
             counted=found.counted,
@@ -328,6 +331,7 @@ class Campaign:
             exempt=exempt,
             known=self._causes.regions(pair),
             fixes=self._causes.fixes(pair),
+            alike=self._causes.alike(pair),
             suspects=() if exempt else self._causes.suspects(pair),
             explain=self._explain,
         )

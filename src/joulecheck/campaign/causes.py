@@ -10,14 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import attrs
-import numpy as np
 
 from joulecheck.campaign.blame import Fix, fix_of
 from joulecheck.campaign.events import Pair
 from joulecheck.campaign.search import Suspect
 from joulecheck.counterexample import Counterexample
 from joulecheck.model import Subject
-from joulecheck.property import property_named
 from joulecheck.region import Region
 
 
@@ -66,6 +64,12 @@ class Cause:
             also = (*self.counterexample.also, model)
             self.counterexample = attrs.evolve(self.counterexample, also=also)
 
+    def is_bounded(self, model: str) -> bool:
+        """Whether a region of the model itself is taken to hold all its failures."""
+        if self.regions[model] is None or model in self.open:
+            return False
+        return model in self.searched
+
     @property
     def fix(self) -> Fix | None:
         """What repairs its failures, if one change does."""
@@ -74,9 +78,7 @@ class Cause:
     def is_like(self, found: Counterexample) -> bool:
         """Whether the same change repairs all failures of both."""
         mine, other = self.fix, fix_of(found)
-        if mine is None or other is None:
-            return False
-        return (mine.target, mine.change) == (other.target, other.change)
+        return mine is not None and other is not None and mine.is_like(other)
 
     def suspect(self, model: str) -> Suspect | None:
         """To be tried on a model; None if nothing can be said of it."""
@@ -85,7 +87,7 @@ class Cause:
             return Suspect(self.id, found.case, None)
         if found.blame is None:
             return None
-        return Suspect(self.id, found.case, found.blame)
+        return Suspect(self.id, found.case, found.blame, self.fix)
 
 
 class Causes:
@@ -119,14 +121,13 @@ class Causes:
 
     def fixes(self, pair: Pair) -> tuple[Fix, ...]:
         """The repairs of causes behind the pair that no region of its model bounds."""
-        found = (
-            cause.fix
-            for cause in self.behind(pair)
-            if cause.regions[pair.model] is None
-            or pair.model not in cause.searched
-            or pair.model in cause.open
-        )
-        return tuple(fix for fix in found if fix is not None)
+        causes = (cause for cause in self.behind(pair) if not cause.is_bounded(pair.model))
+        return tuple(cause.fix for cause in causes if cause.fix is not None)
+
+    def alike(self, pair: Pair) -> tuple[Fix, ...]:
+        """The repairs of the others."""
+        causes = (cause for cause in self.behind(pair) if cause.is_bounded(pair.model))
+        return tuple(cause.fix for cause in causes if cause.fix is not None)
 
     def suspects(self, pair: Pair) -> tuple[Suspect, ...]:
         """What may be behind a failure of the pair, and was not tried yet."""
@@ -145,27 +146,14 @@ class Causes:
         self._of(pair).append(cause)
 
     def joined(self, pair: Pair, found: Counterexample) -> Cause | None:
-        """The cause of which a new counterexample of the pair shows only more failures.
+        """The cause of which a new counterexample of the pair is only one more case.
 
-        The same change repairs both, and the new one has no region of its own: it has
-        none, or one around the other's case too, which was taken for too small.
+        The same change repairs both: from now on, it tells the failures outside of the
+        region too.
         """
-        alike = (c for c in self.behind(pair) if c.is_like(found) and c.id != found.id)
-        cause = next(alike, None)
-        if cause is None:
-            return None
-        around = None if found.region is None else found.region.around
-        if around is None:
+        cause = next((c for c in self.behind(pair) if c.is_like(found)), None)
+        if cause is not None:
             cause.open.add(pair.model)
-            return cause
-        law = property_named(pair.property)
-        space = law.space(self._models[pair.model])
-        row = np.array([space.genes_of(cause.counterexample.case)], dtype=np.int64)
-        if not around.contains(space, row)[0]:
-            return None
-        cause.regions[pair.model] = around
-        if cause.counterexample.model == pair.model:
-            cause.counterexample = attrs.evolve(cause.counterexample, region=found.region)
         return cause
 
     def share(self, pair: Pair, names: Sequence[str]) -> list[Cause]:

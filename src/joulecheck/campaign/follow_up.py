@@ -11,13 +11,13 @@ import attrs
 import hypothesis
 import numpy as np
 
-from joulecheck.campaign.blame import Evidence, Fix, blame
+from joulecheck.campaign.blame import Evidence, Fix, blame, fix_of
 from joulecheck.campaign.contrast import nearest_passing
 from joulecheck.campaign.reduce import LAZY_LIMIT, Reduced, reduce
 from joulecheck.campaign.regions.generalise import generalise
 from joulecheck.campaign.shrink import shrink
 from joulecheck.case import AnyCase
-from joulecheck.counterexample import Contrast, Counterexample, numbers_of
+from joulecheck.counterexample import Blame, Contrast, Counterexample, numbers_of
 from joulecheck.errors import OutsideSpace, UnknownName
 from joulecheck.model import Subject
 from joulecheck.property import Property
@@ -28,7 +28,7 @@ from joulecheck.workload.columns import Bools, Floats, Ints
 SHRINK_LIMIT: Final = 2000
 """Cases that Hypothesis may ask of a vectorised model; others are asked fewer."""
 
-REGION_LIMIT: Final = 400_000
+REGION_LIMIT: Final = 40_000
 """Cases that the search for a region may ask of a vectorised model."""
 
 LAZY_REGION_LIMIT: Final = 1500
@@ -44,7 +44,7 @@ LAZY_SEEN: Final = 64
 class FollowUp:
     """Finds out what is behind the failures of one law on one model."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what is known of a pair
         self,
         law: Property,
         model: Subject,
@@ -52,6 +52,7 @@ class FollowUp:
         *,
         known: Sequence[Region] = (),
         fixes: Sequence[Fix] = (),
+        alike: Sequence[Fix] = (),
     ) -> None:
         """Prepare it.
 
@@ -61,6 +62,7 @@ class FollowUp:
             random: the random numbers; the results depend on nothing else.
             known: where failures are known: what is minimal lies outside.
             fixes: repairs of known failures: none of them mends what is minimal.
+            alike: other such repairs: no region is looked for where one is best again.
         """
         self.law = law
         self.model = model
@@ -68,6 +70,7 @@ class FollowUp:
         self.random = random
         self.known = known
         self.fixes = fixes
+        self.alike = alike
         self.in_bulk = model.vectorised and law.thinning == 1
 
     def counterexample(self, failing: Ints, *, explain: bool) -> Counterexample:
@@ -105,20 +108,23 @@ class FollowUp:
             region: whether to look for it.
         """
         seen = self._seen(failing)
-        around = self._region(found.genes, seen.failing) if region else None
-        alike = self._inside(around, seen.failing)
-        return attrs.evolve(
-            found,
-            region=around,
-            blame=blame(
-                self.law,
-                self.model,
-                self.space,
-                found.case,
-                Evidence(seen.failing[alike], seen.passing),
-            ),
-            contrast=self._contrast(found.genes),
-        )
+        found = attrs.evolve(found, blame=self._blame(found.case, seen))
+        if region and not self._is_alike(found):
+            around = self._region(found.genes, seen.failing)
+            found = attrs.evolve(found, region=around)
+            within = self._inside(around, seen.failing)
+            if not within.all():  # the others may have another cause
+                some = Evidence(seen.failing[within], seen.passing)
+                found = attrs.evolve(found, blame=self._blame(found.case, some))
+        return attrs.evolve(found, contrast=self._contrast(found.genes))
+
+    def _blame(self, case: AnyCase, seen: Evidence) -> Blame:
+        return blame(self.law, self.model, self.space, case, seen)
+
+    def _is_alike(self, found: Counterexample) -> bool:
+        """Whether what repairs it is known to repair other failures of the model."""
+        fix = fix_of(found)
+        return fix is not None and any(fix.is_like(other) for other in self.alike)
 
     def region_around(self, case: AnyCase, failing: Ints) -> Region | None:
         """The region of a failing case, or None if none is found.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator
+from math import isnan
 from typing import Any, Final
 
 import attrs
@@ -60,6 +61,8 @@ class Suspect:
     case: AnyCase
     blame: Blame | None
     """What its violation hangs on; None where the case alone decides."""
+    fix: Fix | None = None
+    """What repairs all its failures, if one change does."""
 
 
 @attrs.frozen
@@ -77,6 +80,8 @@ class Unit:
     """Where failures are known: cases inside are left out."""
     fixes: tuple[Fix, ...] = ()
     """Repairs of known failures: a failure that one of them mends is known as well."""
+    alike: tuple[Fix, ...] = ()
+    """Repairs of failures that are known by their regions."""
     suspects: tuple[Suspect, ...] = ()
     """What may be behind a failure; one that is ends the search."""
     first_batch: int = 0
@@ -242,7 +247,12 @@ class _Search:
         failing = np.array(self.unit.follow, dtype=np.int64)
         random = generator(self.unit, BEHIND)
         up = FollowUp(
-            self.law, self.model, random, known=self.unit.known, fixes=self.unit.fixes
+            self.law,
+            self.model,
+            random,
+            known=self.unit.known,
+            fixes=self.unit.fixes,
+            alike=self.unit.alike,
         )
         if self.unit.around is not None:
             return {"region": up.region_around(self.unit.around, failing)}
@@ -312,16 +322,27 @@ class _Search:
         }
 
     def _is_behind(self, suspect: Suspect, seen: Evidence) -> bool:
-        """Whether its case fails here as well, and hangs on the same number."""
+        """Whether its case fails here as well, and hangs on the same number.
+
+        Of a case that says nothing here, its repair must mend what does fail.
+        """
         try:
-            if not self._fails(suspect.case):
-                return False
+            margin = self.law.margin_of(self.model, suspect.case)
         except JoulecheckError:  # a case that this model is not asked
-            return False
-        if suspect.blame is None:
-            return True
+            margin = float("nan")
+        if suspect.blame is None or margin >= 0:
+            return margin < 0
+        if isnan(margin):
+            return self._mends(suspect, seen.failing)
         here = blame(self.law, self.model, self.space, suspect.case, seen)
         return same_culprit(here, suspect.blame)
+
+    def _mends(self, suspect: Suspect, failing: Ints) -> bool:
+        """Whether what repairs the suspect repairs all failing rows of this model."""
+        if suspect.fix is None:
+            return False
+        fix = attrs.evolve(suspect.fix, case=self.space.build(failing[0].tolist()))
+        return bool(fix.repairs(self.law, self.model, self.space.batch(failing)).all())
 
 
 def spread(rows: Ints) -> Ints:
