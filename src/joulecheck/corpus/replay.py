@@ -15,15 +15,15 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 import attrs
-import numpy as np
 
 from joulecheck.case import AnyCase, Question
 from joulecheck.corpus.finding import Finding, Status, utc_now
+from joulecheck.corpus.resample import resampled
 from joulecheck.corpus.store import Corpus
+from joulecheck.counterexample import Counterexample
 from joulecheck.errors import InvalidSetting, JoulecheckError, NotOffered
 from joulecheck.model import Subject
 from joulecheck.property import Property, property_named
-from joulecheck.region import Generalised
 
 Resolve = Callable[[str], Subject]
 """Finds a model by the name that a counterexample gives; raises a JoulecheckError."""
@@ -183,10 +183,6 @@ def _status_after(status: Status, outcome: Outcome) -> Status:
             return status
 
 
-SAMPLED: Final = 256
-"""Fresh cases of each region of a finding whose own case holds."""
-
-
 class _Run(NamedTuple):
     """One evaluation: a margin, or NaN and the reason why there is none."""
 
@@ -218,8 +214,7 @@ def _replayed(
             finding=finding, outcome=Outcome.CANNOT_RUN, reason=reason, today=today
         )
     runs = [_run(law, subject, found.case) for _ in range(repeats)]
-    if all(run.outcome is Outcome.FIXED for run in runs) and found.region is not None:
-        runs = [_elsewhere(law, subject, found.region) or runs[0]]
+    runs = _in_region(law, subject, found, runs)
     exemption = subject.exemptions.get(law.id)
     return Replayed(
         finding=finding,
@@ -256,24 +251,22 @@ def _run(law: Property, subject: Subject, case: AnyCase) -> _Run:
     return _Run(margin, _silence(law, subject, case) if math.isnan(margin) else "")
 
 
-def _elsewhere(law: Property, subject: Subject, found: Generalised) -> _Run | None:
-    """The worst of fresh cases in the regions that a finding had, if one fails."""
-    rng, worst, failing, tried = np.random.default_rng(0), 0.0, 0, 0
-    try:
-        space = law.space(subject)
-        for region in found.regions:
-            rows = region.sample(
-                space, rng, SAMPLED if subject.vectorised else SAMPLED // 8
-            )
-            margins = law.checked_margin(subject, space.batch(rows))
-            failing += int((margins < 0).sum())
-            tried += len(rows)
-            worst = float(np.nanmin([*margins, worst]))
-    except JoulecheckError:  # the space has changed since, so that the case alone counts
-        return None
-    if not failing:
-        return None
-    return _Run(worst, f"the case held, but {failing} of {tried} in its region fail")
+def _in_region(
+    law: Property, subject: Subject, found: Counterexample, runs: list[_Run]
+) -> list[_Run]:
+    """The runs, with what fresh cases of the finding's region add to what they show."""
+    steady = {run.outcome for run in runs}
+    if found.region is None or steady not in ({Outcome.FIXED}, {Outcome.STILL_FAILS}):
+        return runs
+    again = resampled(law, subject, found.region)
+    if again is None:
+        return runs
+    if steady == {Outcome.STILL_FAILS}:
+        some_hold = again.failing < again.tried
+        return [_Run(runs[0].margin, again.text)] if some_hold else runs
+    if not again.failing:
+        return runs
+    return [_Run(again.worst, f"its case holds, but only {again.text}")]
 
 
 def _silence(law: Property, subject: Subject, case: AnyCase) -> str:
