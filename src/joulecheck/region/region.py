@@ -165,6 +165,11 @@ class Generalised:
     proven: bool
     """Whether every region is, and the search did not stop at its limit."""
 
+    @property
+    def around(self) -> Region | None:
+        """That of the minimal case, where it was the only one looked for."""
+        return self.regions[0] if self.regions else None
+
     def contains(self, space: CaseSpace, rows: Ints) -> Bools:
         """(n,) which canonical rows are in one of the regions."""
         columns = Columns(space, rows)

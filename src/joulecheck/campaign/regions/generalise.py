@@ -48,6 +48,7 @@ def generalise(  # noqa: PLR0913 - what a search is given
     *,
     vectorised: bool = True,
     limit: int | None = None,
+    most: int = MOST_REGIONS,
 ) -> Generalised:
     """The regions around a minimal failing row, and around failures that it leaves out.
 
@@ -61,23 +62,26 @@ def generalise(  # noqa: PLR0913 - what a search is given
         vectorised: whether `fails` is fast in bulk; if not, few cases are asked and no
             region is proven.
         limit: how many cases may be asked in all; then what was found so far stands.
+        most: how many regions are looked for.
     """
     effort = FULL if vectorised else SPARING
-    search = _Search(space, Oracle(fails, limit), rng, quanta, effort)
+    search = _Search(space, Oracle(fails, limit), rng, quanta, effort, most)
     return search.run(np.array(minimal_row, dtype=np.int64), failing_rows)
 
 
 class _Search:
     """Finds one region after the other, each outside of those before."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a search is given
         self,
         space: CaseSpace,
         oracle: Oracle,
         rng: np.random.Generator,
         quanta: Sequence[int],
         effort: Effort,
+        most: int,
     ) -> None:
+        self.most = most
         self.regions: list[Region] = []
         self.task = Task(space, oracle, rng, quanta, effort, self._known)
         self.stopped = False
@@ -86,7 +90,7 @@ class _Search:
         """The regions of a minimal failing row and of others."""
         seen = failures if len(failures) else minimal[None, :]
         seed, left, in_vain = minimal, seen, 0
-        while len(left) and in_vain < SEEDS and len(self.regions) < MOST_REGIONS:
+        while len(left) and in_vain < SEEDS and len(self.regions) < self.most:
             region = self._region(seed, left)
             if region is None:
                 in_vain += 1

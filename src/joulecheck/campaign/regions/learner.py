@@ -29,6 +29,9 @@ SETTLED: Final = 4
 MOST_CONDITIONS: Final = 7
 """Of a region, from the fourth round on."""
 
+CHOOSING: Final = 8_000
+"""Cases that can be looked at in the time that it takes to choose a part."""
+
 CLOSINGS: Final = 4
 """Times that gaps are asked about before something else is."""
 
@@ -97,10 +100,10 @@ class Learner:
             pool = candidates(table, failures, passes, more)
             found = cover(pool, len(passes))
             self.whole = found is not None  # more evidence makes it no easier
-        patience = self.evidence.task.patience
-        if found is None and self.parts and patience.left:
+        oracle = self.evidence.task.oracle
+        if found is None and self.parts and oracle.work > CHOOSING:
             self.parts -= 1
-            patience.left -= 1
+            oracle.look(CHOOSING)
             failures = component(table, self.evidence.task.rng, failures, passes, periods)
             pool = candidates(table, failures, passes, periods)
             found = cover(pool, len(passes))
@@ -165,6 +168,7 @@ class Learner:
         space, scope = self.evidence.task.space, self.evidence.scope
 
         def inside(rows: Ints) -> Bools:
+            self.evidence.task.oracle.look(len(rows))
             columns = Columns(space, rows)
             held = scope.admits(rows) & all_hold(atoms, columns)
             return held if broken is None else held & ~broken.holds(columns)
