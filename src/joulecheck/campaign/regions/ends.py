@@ -135,7 +135,8 @@ def _crossed(evidence: Evidence) -> Ints:
     mixed = np.where(task.rng.random(one.shape) < 1 / 2, one, other)
     mixed = task.space.canonical(np.asfortranarray(mixed))
     sampler = Sampler(task.space, evidence.scope.admits)
-    return np.concatenate([mixed, sampler.crossed(task.rng, one)])
+    fresh = task.space.sample(task.rng, CROSSED)
+    return np.concatenate([mixed, sampler.crossed(task.rng, one, fresh)])
 
 
 def _reaching(evidence: Evidence, gap: Gap) -> Ints:

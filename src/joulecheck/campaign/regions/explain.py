@@ -8,7 +8,6 @@ left is to choose which of them are needed: a set cover of the passing cases.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 import attrs
 import numpy as np
@@ -96,17 +95,12 @@ def _residues(
         if seen[period] or count == period:
             continue
         seen[period] = True  # where there is no number, the kind is what tells
-        plain = table.terms[term].is_size or min(count, period - count) <= FEW_RESIDUES
         excluded = ~seen[rests[passes]]
-        if plain and excluded.any():
+        if excluded.any():
             met = np.flatnonzero(seen[:period]).tolist()
             atom = Residues(table.terms[term].feature, period, met)
             cost = table.costs[term] + 0.15
             yield Candidate(term, "residues", cost, excluded, atom)
-
-
-FEW_RESIDUES: Final = 4
-"""Residues of a derived number that may be named, or left out."""
 
 
 def cover(pool: Sequence[Candidate], count: int) -> list[Candidate] | None:
