@@ -37,6 +37,9 @@ ADAPTER_GATE = (
 )  # fmt: skip
 """Scalar models that take some 10 ms a case; of this seed come findings of six causes."""
 
+SCORE_GATE = ("--variants", "1", "--mutants", "120", "--cases", "4096", "--seed", "1")
+"""A mutant or more of every kind, in machines of all classes."""
+
 DEEP = ("reference:*", "--cases", "45000", "--seed", "1")
 """Some 2,700 checks a case, over all machines and properties."""
 
@@ -76,6 +79,13 @@ def fuzz(session: nox.Session) -> None:
     """The gate: a short, reproducible search on every reference model."""
     session.install(".")
     session.run("joulecheck", "fuzz", *GATE, *session.posargs)
+
+
+@nox.session
+def score(session: nox.Session) -> None:
+    """The other gate: some seeded faults of every kind; an unlisted survivor fails."""
+    session.install(".")
+    session.run("joulecheck", "score", *(session.posargs or SCORE_GATE))
 
 
 @nox.session

@@ -67,6 +67,17 @@ class TestBlame:
         assert first.repaired == 1.0
         assert first.broken == 0.0
 
+    def test_names_a_layer_of_several_terms(self) -> None:
+        model = ModelRef("reference:Intel-i7-12700K", "layer-dropped#0").load()
+        law = property_named("CMP001")
+
+        found = search(Unit(model.name, law.id, 1, 0, 256), model, law).counterexample
+
+        assert found is not None
+        assert found.blame is not None
+        first = found.blame.repairs[0]
+        assert first.change == "add all of layer SCRATCHPAD to the total energy"
+
     def test_says_nothing_where_no_single_change_repairs(self) -> None:
         assert blamed(property_named("MON002")).repairs == ()
 

@@ -58,6 +58,7 @@ def questions(model: LayeredModel) -> Cases:
         Gemm(m=4096, n=4096, k=4096),
         Gemm(m=100, n=33, k=65, batch=7),
         Conv2d(n=2, c=64, h=28, w=28, k=64, r=3, s=3, stride=2, padding=1, groups=32),
+        Conv2d(n=1, c=8, h=28, w=28, k=8, r=3, s=3, dilation=2),
         Elementwise(Function.ADD, (4, 8, 16, 16)),
         chain,
     ]

@@ -10,8 +10,8 @@ from joulecheck.errors import NotOffered
 from joulecheck.estimate import Estimate
 from joulecheck.machine import Machine, Memory
 from joulecheck.resolve import ModelRef
-from joulecheck.testing import applicable, assert_holds
-from joulecheck.workload import Elementwise, Function, Precision
+from joulecheck.testing import applicable, assert_holds, assert_holds_for
+from joulecheck.workload import Conv2d, Elementwise, Function, Precision
 from tiny import MAC, Tiny, at, gemm, holds
 
 RELU = Case(Elementwise(Function.RELU, (5,)))
@@ -188,6 +188,51 @@ class TestStaticEnergyWithinStaticPower:
 
         with pytest.raises(NotOffered, match="coefficients in W alone move"):
             assert_holds("BND015", Tiny(lambda _: answer, layers=LEAK, coefficients=prices))
+
+
+class TestMemoryTimeAboveTraffic:
+    """BND016."""
+
+    def holds(self, seconds: float, traffic: float, *homes: str) -> bool | None:
+        answer = Estimate(latency_terms={"dram": seconds}, traffic={"dram": traffic})
+        chip = Machine(name="tiny", memories={"dram": Memory(bandwidth=2.0, homes=homes)})
+        return holds("BND016", lambda _: answer, machine=chip)
+
+    @pytest.mark.parametrize(("seconds", "expected"), [(5.0, True), (4.9, False)])
+    def test_takes_the_bytes_that_are_told(self, seconds: float, *, expected: bool) -> None:
+        assert self.holds(seconds, 10.0) is expected
+
+    @pytest.mark.parametrize(("seconds", "expected"), [(4.0, True), (3.9, False)])
+    def test_takes_no_fewer_than_the_compulsory_ones(
+        self, seconds: float, *, expected: bool
+    ) -> None:
+        """One MAC in FP32 reads eight bytes."""
+        assert self.holds(seconds, 1.0, "input", "weight") is expected
+
+    def test_says_nothing_of_a_memory_without_a_term(self) -> None:
+        answer = Estimate(latency_terms={"compute": 0.0}, traffic={"dram": 10.0})
+        chip = Machine(name="tiny", memories={"dram": Memory(bandwidth=2.0)})
+
+        assert holds("BND016", lambda _: answer, machine=chip) is None
+
+    def test_needs_a_bandwidth(self) -> None:
+        answer = Estimate(latency_terms={"dram": 1.0}, traffic={"dram": 10.0})
+        chip = Machine(name="tiny", memories={"dram": Memory()})
+
+        with pytest.raises(NotOffered, match="no memory with a latency term"):
+            assert_holds("BND016", Tiny(lambda _: answer, machine=chip))
+
+    def test_needs_a_term_of_the_name_if_the_terms_are_declared(self) -> None:
+        answer = Estimate(latency_terms={"memory": 1.0}, traffic={"dram": 10.0})
+        chip = Machine(name="tiny", memories={"dram": Memory(bandwidth=2.0)})
+        model = Tiny(lambda _: answer, machine=chip, latency_layers={"memory": Layer.DRAM})
+
+        assert "BND016" not in applicable(model)
+
+    def test_holds_for_a_gpu_whose_stride_skips_inputs(self) -> None:
+        conv = Conv2d(n=1, c=11, h=29, w=491, k=1, r=1, s=1, stride=2)
+
+        assert_holds_for("BND016", "reference:H100-SXM5-80GB", Case(conv))
 
 
 class TestUtilisationIsAchievedOverPeak:

@@ -172,6 +172,47 @@ class TestOwnTermsInProportion:
         assert_holds("SEN001", Tiny(priced, coefficients=PRICED), max_examples=200)
 
 
+class TestTotalMovesWithItsTerms:
+    """SEN010."""
+
+    DECLARED = coefficients(mac="alu", branch="control")
+
+    def holds(self, counted: float, **scale: float) -> bool | None:
+        """Of a model with a tiny term that the total counts so many times."""
+
+        def answer(case: Case, scale: Scale) -> Estimate:
+            alu = case.ops * scale.get("mac", 1.0)
+            control = 1e-6 * scale.get("branch", 1.0)
+            terms = {"alu": alu, "control": control}
+            return Estimate(energy=alu + counted * control, energy_terms=terms)
+
+        return holds("SEN010", answer, scaled(**scale), coefficients=self.DECLARED)
+
+    @pytest.mark.parametrize("counted", [0.0, 2.0, -1.0])
+    def test_sees_what_is_too_small_for_the_sum(self, counted: float) -> None:
+        assert self.holds(counted, branch=1.1) is False
+        assert self.holds(counted, mac=1.1) is True
+
+    @pytest.mark.parametrize("factor", [0.0, 0.5, 1.1, 10.0])
+    def test_holds_for_a_sum(self, factor: float) -> None:
+        assert self.holds(1.0, branch=factor, mac=factor)
+
+    def test_says_nothing_of_a_change_that_drowns(self) -> None:
+        assert self.holds(0.0, branch=1 + 1e-6) is None
+        assert self.holds(0.0) is None
+
+    def test_leaves_out_what_the_total_excludes(self) -> None:
+        def answer(case: Case, scale: Scale) -> Estimate:
+            terms = {"alu": case.ops * 1.0, "control": scale.get("branch", 1.0)}
+            return Estimate(
+                energy=terms["alu"], energy_terms=terms, scope=frozenset({"alu"})
+            )
+
+        found = holds("SEN010", answer, scaled(branch=2.0), coefficients=self.DECLARED)
+
+        assert found is None
+
+
 class TestNoOtherTerm:
     """SEN002."""
 

@@ -26,7 +26,15 @@ from joulecheck.scoring.accepted import (
     superfluous,
 )
 from joulecheck.scoring.baselines import SUITES, Attempt, Attempting, attempt
-from joulecheck.scoring.mutants import REPRESENTATIVES, Mutant, kinds_named, mutants_of
+from joulecheck.scoring.mutants import (
+    NAMED,
+    REPRESENTATIVES,
+    Mutant,
+    kinds_named,
+    mutants_of,
+    named_mutants,
+    spread,
+)
 from joulecheck.scoring.score import Score, share
 from joulecheck.scoring.trial import Kill, Task, Trial, stages_up_to, try_mutant
 from joulecheck.scoring.twin import Twin
@@ -65,7 +73,7 @@ def trial(fault: str, *killers: str, differs: bool = True) -> Trial:
         mutant=Mutant(HAILO, fault),
         what="launch x 1000",
         places={"launch"},
-        asked=("AAA001", "BBB001"),
+        asked=("CMP001", "MON001"),
         kills=[Kill(law, 0, 100 * n, float(n)) for n, law in enumerate(killers, start=1)],
         checks=1000,
         seconds=9.0,
@@ -99,6 +107,21 @@ class TestMutants:
         found = mutants_of([sound()], kinds_named(["unit-slip"]), 3)
 
         assert len({mutant.drawn.what for mutant in found}) == 3
+
+    def test_may_be_the_planted_bugs_of_the_laws(self) -> None:
+        found = named_mutants()
+
+        assert {mutant.kind for mutant in found} == {NAMED}
+        assert Mutant("reference:Intel-i7-12700K", "dropped-term") in found
+
+    def test_may_be_a_few_of_all_kinds(self) -> None:
+        found = mutants_of([sound()], KINDS.values(), 2)
+
+        few = spread(found, 10)
+
+        assert len(few) == 10
+        assert len({mutant.kind for mutant in few}) == 10
+        assert spread(found, None) == spread(found, 1000) == found
 
     def test_an_unknown_kind_is_told(self) -> None:
         with pytest.raises(UnknownName, match="did you mean layer-dropped"):
@@ -213,8 +236,8 @@ class TestScore:
 
     score = Score(
         [
-            trial("one#0", "AAA001", "BBB001"),
-            trial("one#1", "AAA001"),
+            trial("one#0", "CMP001", "MON001"),
+            trial("one#1", "CMP001"),
             trial("two#0"),
             trial("two#1", differs=False),
         ]
@@ -230,14 +253,20 @@ class TestScore:
 
     def test_counts_by_law_and_kind(self) -> None:
         assert self.score.matrix == {
-            "AAA001": {"one": (2, 2), "two": (0, 2)},
-            "BBB001": {"one": (1, 2), "two": (0, 2)},
+            "CMP001": {"one": (2, 2), "two": (0, 2)},
+            "MON001": {"one": (1, 2), "two": (0, 2)},
         }
 
     def test_knows_which_law_is_alone(self) -> None:
         alone = {law: len(trials) for law, trials in self.score.alone.items()}
 
-        assert alone == {"AAA001": 1, "BBB001": 0}
+        assert alone == {"CMP001": 1, "MON001": 0}
+
+    def test_knows_which_law_a_model_with_few_offers_needs(self) -> None:
+        """CMP001 needs terms, MON001 nothing."""
+        needed = {law: len(trials) for law, trials in self.score.needed.items()}
+
+        assert needed == {"CMP001": 1, "MON001": 1}
 
     def test_knows_when_the_first_kill_came(self) -> None:
         assert self.score.quantile("checks", 0.5) == 100
@@ -264,7 +293,7 @@ class TestAccepted:
         assert reason_for(trial("one#0"), [self.ENTRY]) is None
 
     def test_are_superfluous_once_all_that_they_cover_is_killed(self) -> None:
-        survivor, killed = trial("two#0"), trial("two#1", "AAA001")
+        survivor, killed = trial("two#0"), trial("two#1", "CMP001")
 
         assert superfluous([self.ENTRY], [killed]) == [self.ENTRY]
         assert superfluous([self.ENTRY], [killed, survivor]) == []
@@ -367,7 +396,7 @@ class TestCommand:
         assert found["mutants"][0]["kills"][0]["property"] == "CMP001"
 
     def test_explains_on_request(self) -> None:
-        few = (HAILO, "--kinds", "sign", "--variants", "1", "--cases", "64")
+        few = (HAILO, "--kinds", "sign-f", "--variants", "1", "--cases", "64")
 
         done = run(*few, "--select", "MON001", "--explain", "1")
 
@@ -375,7 +404,7 @@ class TestCommand:
         assert "blame names a planted place in 100.0% of 1" in done.stdout
 
     def test_compares_with_baselines(self) -> None:
-        done = run(HAILO, "--kinds", "sign", "--variants", "1", "--cases", "64",
+        done = run(HAILO, "--kinds", "sign-f", "--variants", "1", "--cases", "64",
                    "--select", "MON001", "--baselines")  # fmt: skip
 
         rows = [line for line in done.stdout.splitlines() if "100.0%" in line]

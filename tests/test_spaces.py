@@ -780,6 +780,15 @@ class TestCorners:
             off = [abs(getattr(case.traffic, role) - capacity) for case in cases]
             assert sum(o < capacity // 1000 for o in off) > len(cases) // 200, role
 
+    def test_sizes_whose_product_passes_int64_fill_no_memory_quietly(self) -> None:
+        huge = Bounds(*[1 << 32] * len(attrs.fields(Bounds)))
+        space = WorkloadSpace(
+            constants=(3 << 20,), kinds=("conv2d",), max_nodes=1, bounds=huge
+        )
+
+        for seed in range(12):  # a warning is an error here
+            space.sample(np.random.default_rng(seed), 1 << 15)
+
     def test_layers_and_blocks_of_real_networks_are_drawn(self) -> None:
         space = WorkloadSpace()
         drawn = {space.build(row).workload for row in space.sample(rng(), 1 << 15)}

@@ -16,6 +16,9 @@ from joulecheck_properties.bounds.latency_above_traffic import LatencyAboveTraff
 from joulecheck_properties.bounds.memory_energy_within_traffic_prices import (
     MemoryEnergyWithinTrafficPrices,
 )
+from joulecheck_properties.bounds.memory_time_above_traffic import (
+    MemoryTimeAboveTraffic,
+)
 from joulecheck_properties.bounds.near_traffic_above_far import NearTrafficAboveFar
 from joulecheck_properties.bounds.plausible_ranges import PlausibleRanges
 from joulecheck_properties.bounds.power_above_static import PowerAboveStatic
@@ -128,6 +131,9 @@ from joulecheck_properties.sensitivity.pairs_additive import PairsAdditive
 from joulecheck_properties.sensitivity.perturbation_leaves_no_trace import (
     PerturbationLeavesNoTrace,
 )
+from joulecheck_properties.sensitivity.total_moves_with_its_terms import (
+    TotalMovesWithItsTerms,
+)
 from joulecheck_properties.symmetry.batch_split_within_bounds import BatchSplitWithinBounds
 from joulecheck_properties.symmetry.groups_equal_channels_is_depthwise import (
     GroupsEqualChannelsIsDepthwise,
@@ -162,6 +168,7 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     AluEnergyWithinOpEnergies(),  # BND013
     MemoryEnergyWithinTrafficPrices(),  # BND014
     StaticEnergyWithinStaticPower(),  # BND015
+    MemoryTimeAboveTraffic(),  # BND016
     LayersSumToTotal(),  # CMP001
     PrefixesAgree(),  # CMP002
     LatencyWithinTerms(),  # CMP003
@@ -222,6 +229,7 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     BetterRateNeverSlows(),  # SEN007
     CheaperNeverDearer(),  # SEN008
     PerturbationLeavesNoTrace(),  # SEN009
+    TotalMovesWithItsTerms(),  # SEN010
     PointwiseConvolutionIsGemm(),  # SYM001
     OneGroupIsPlain(),  # SYM002
     GroupsEqualChannelsIsDepthwise(),  # SYM003

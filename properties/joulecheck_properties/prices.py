@@ -145,6 +145,22 @@ def priced_operations(prices: tuple[Floats, Floats], cases: Cases) -> Floats:
     return joule + np.where(others > 0, others * op, 0.0)
 
 
+def memory_times(model: Subject, cases: Cases, answers: Answers) -> dict[str, Floats]:
+    """(n,) seconds that each memory with a bandwidth takes at least.
+
+    Its bytes are those that the model tells, and no fewer than those of the operands
+    that it carries or is the home of, each once.
+    """
+    found = {}
+    for name, memory in model.machine.memories.items():
+        if memory.bandwidth:
+            crossing = compulsory_bytes(cases, memory.homes | memory.carries)
+            if name in answers.traffic:
+                crossing = np.fmax(crossing, answers.traffic[name])
+            found[name] = crossing / memory.bandwidth
+    return found
+
+
 def compulsory_bytes(cases: Cases, operands: Iterable[str]) -> Floats:
     """(n,) bytes of the external tensors of these roles, each once."""
     roles = (getattr(cases.compulsory, role) for role in sorted(operands))

@@ -311,10 +311,11 @@ class WorkloadSpace(ReadSpace[Case]):
             if name not in drawn:
                 continue
             where = at[chosen == index]
-            rest = np.ones(len(where), dtype=np.int64)
+            rest = np.ones(len(where))  # as floats: a product may pass 2^63
             for other in drawn.keys() & {f"0.{other}" for other in others}:
                 rest *= drawn[other][where]
-            wanted = elements[chosen == index] // rest + step[chosen == index]
+            wanted = (elements[chosen == index] // rest).astype(np.int64)
+            wanted += step[chosen == index]
             gene = self.genes[self.column[name]]
             drawn[name][where] = np.clip(wanted, gene.low, gene.high)
 

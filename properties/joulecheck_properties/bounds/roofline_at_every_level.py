@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
 
 from joulecheck.case import Case, Cases
 from joulecheck.errors import NotOffered
-from joulecheck.estimate import Answers
 from joulecheck.model import Offer, Subject
 from joulecheck.property import Planted, Property
 from joulecheck.space import CaseSpace
 from joulecheck.workload import Elementwise, Function
 from joulecheck.workload.columns import PRECISIONS, Floats
 from joulecheck_properties.margins import at_most, least
-from joulecheck_properties.prices import compulsory_bytes
+from joulecheck_properties.prices import memory_times
 from joulecheck_strategies import workloads
 
 
@@ -78,15 +76,6 @@ class RooflineAtEveryLevel(Property):
         """The least margin over the peak and the memories."""
         answers = model.ask(cases)
         peak = np.array([model.machine.peak.get(p, np.nan) for p in PRECISIONS])
-        bounds = [cases.ops / peak[cases.precision], *_memory_times(model, cases, answers)]
+        times = memory_times(model, cases, answers)
+        bounds = [cases.ops / peak[cases.precision], *times.values()]
         return least((at_most(time, answers.latency) for time in bounds), len(cases))
-
-
-def _memory_times(model: Subject, cases: Cases, answers: Answers) -> Iterator[Floats]:
-    """(n,) seconds that each memory takes at least."""
-    for name, memory in model.machine.memories.items():
-        if memory.bandwidth:
-            crossing = compulsory_bytes(cases, memory.homes | memory.carries)
-            if name in answers.traffic:
-                crossing = np.fmax(crossing, answers.traffic[name])
-            yield crossing / memory.bandwidth

@@ -7,6 +7,7 @@ Nothing of the model is touched.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -298,6 +299,37 @@ class TermInTotal(Edit):
 
 
 @attrs.frozen
+class LayerInTotal(Edit):
+    """The total energy counts a layer of several terms once more, or once less."""
+
+    layer: Layer
+    times: int
+    """1 or -1."""
+
+    @property
+    def target(self) -> str:
+        """The layer."""
+        return self.layer.name
+
+    def __str__(self) -> str:
+        """Say it."""
+        how = "add {} to" if self.times > 0 else "take {} out of"
+        return f"{how.format(f'all of layer {self.layer.name}')} the total energy"
+
+    def answers(
+        self, found: Answers, model: Subject, cases: Cases, scales: Scales
+    ) -> Answers:
+        """The total with the terms of the layer added."""
+        del cases, scales
+        terms = {n: e for n, e in found.energy_terms.items() if self._has(model, n)}
+        more = self.times * total(terms, len(found))
+        return _changed(found, {"energy": found.energy + more})
+
+    def _has(self, model: Subject, term: str) -> bool:
+        return model.layers.get(term) is self.layer
+
+
+@attrs.frozen
 class TermInPrefix(Edit):
     """The prediction up to a layer counts a term once more, or once less."""
 
@@ -401,7 +433,7 @@ def edits_of(model: Subject, case: AnyCase, found: Answers) -> Iterator[Edit]:
     """
     yield from _misread_coefficients(case, found)
     yield from _scaled_parts(model, found, LIKELY)
-    yield from _counted_once_more_or_less(found)
+    yield from _counted_once_more_or_less(model, found)
     for field in ("energy_terms", "latency_terms"):
         for factor in LIKELY:
             yield from (MisreportedTerm(field, n, factor) for n in getattr(found, field))
@@ -445,9 +477,12 @@ def _scaled_totals(case: AnyCase, found: Answers) -> Iterator[Edit]:
         yield from edits
 
 
-def _counted_once_more_or_less(found: Answers) -> Iterator[Edit]:
+def _counted_once_more_or_less(model: Subject, found: Answers) -> Iterator[Edit]:
+    terms = Counter(model.layers.get(name) for name in found.energy_terms)
+    layers = [layer for layer, count in terms.items() if layer and count > 1]
     for times in (1, -1):
         yield from (TermInTotal("energy", name, times) for name in found.energy_terms)
+        yield from (LayerInTotal(layer, times) for layer in layers)
         yield from (TermInTotal("latency", name, times) for name in found.latency_terms)
         for layer in found.through:
             yield from (TermInPrefix(layer, name, times) for name in found.energy_terms)

@@ -28,7 +28,14 @@ from joulecheck.reports.score import show_baselines, show_score
 from joulecheck.reports.score_json import score_document
 from joulecheck.scoring.accepted import accepted_survivors, reason_for
 from joulecheck.scoring.baselines import SUITES, Attempt, Attempting, attempt
-from joulecheck.scoring.mutants import REPRESENTATIVES, Mutant, kinds_named, mutants_of
+from joulecheck.scoring.mutants import (
+    REPRESENTATIVES,
+    Mutant,
+    kinds_named,
+    mutants_of,
+    named_mutants,
+    spread,
+)
 from joulecheck.scoring.run import each, workers
 from joulecheck.scoring.score import Score
 from joulecheck.scoring.trial import Task, Trial, stages_up_to, try_mutant
@@ -52,6 +59,17 @@ EXIT_SURVIVORS: Final = 1
     default=2,
     show_default=True,
     help="How many variants of each kind are planted in each machine, at most.",
+)
+@click.option(
+    "--named",
+    is_flag=True,
+    help="Try each named fault as well, in the machine where some property must catch it.",
+)
+@named_option(
+    "--mutants",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Try N of these mutants, evenly spread over kinds and machines. [default: all]",
 )
 @named_option(
     "--cases",
@@ -127,6 +145,8 @@ class Asked:
     ignore: Sequence[str]
     kinds: Sequence[str]
     variants: int
+    named: bool
+    mutants: int | None
     cases: int
     seed: int
     explain: int
@@ -145,9 +165,11 @@ class Asked:
 
 def _run(asked: Asked) -> int:
     accepted = accepted_survivors(asked.accepted)
-    mutants = mutants_of(
+    planted = mutants_of(
         chosen_models(asked.machines), kinds_named(asked.kinds), asked.variants
     )
+    mutants = spread(planted, asked.mutants)
+    mutants += named_mutants() if asked.named else []
     with workers(asked.workers) as pool:
         score = Score(_trials(asked, mutants, pool))
         attempts = {

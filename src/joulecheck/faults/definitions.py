@@ -9,6 +9,7 @@ import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
+from joulecheck.composition import composed
 from joulecheck.estimate import Estimate
 from joulecheck.faults.planted import Fault, dearer, sound
 from joulecheck.model import Scales
@@ -43,6 +44,24 @@ def _busy_utilisation(model: LayeredModel, cases: Cases, scales: Scales) -> Esti
     return attrs.evolve(found, utilisation=found.utilisation * found.latency / busy)
 
 
+def _both_ways(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+    found = sound(model, cases, scales)
+    terms = {
+        name: time / 2 if model.latency_layers[name] is Layer.DRAM else time
+        for name, time in found.latency_terms.items()
+    }
+    shorter = composed(model.latency_composition, terms, len(cases))
+    longer = composed(model.latency_composition, found.latency_terms, len(cases))
+    latency = found.latency * shorter / longer
+    return attrs.evolve(found, latency=latency, latency_terms=terms)
+
+
+def _uncounted_control(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+    found = sound(model, cases, scales)
+    control = next(n for n, layer in model.layers.items() if layer is Layer.REGISTER)
+    return attrs.evolve(found, energy=found.energy - found.energy_terms[control])
+
+
 DEFINITION_FAULTS: Final = (
     Fault("macs-charged-twice", "both operations of a MAC cost a MAC", _macs_charged_twice),
     Fault("price-a-bit", "the prices of bytes outside the chip are a bit's", _price_a_bit),
@@ -50,6 +69,16 @@ DEFINITION_FAULTS: Final = (
         "leakage-of-each-unit",
         "the static power of the chip is that of each unit",
         _leakage_of_each_unit,
+    ),
+    Fault(
+        "both-ways",
+        "the memories outside the chip read and write at their rate at once",
+        _both_ways,
+    ),
+    Fault(
+        "uncounted-control",
+        "the total leaves out a term of instructions and control",
+        _uncounted_control,
     ),
     Fault(
         "busy-utilisation",

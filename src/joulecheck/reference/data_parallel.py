@@ -259,7 +259,7 @@ class DataParallelEnergyModel(LayeredModel):
         ops = cases.operators
         kernels = Kernels(self, cases)
         events = kernels.events()
-        longest, busy = kernels.times(events.dram)
+        longest, busy = kernels.times(events)
         launch = np.full(len(ops), self.data.launch)
         terms = {name: ops.per_case(time) for name, time in busy.items()}
         terms["launch"] = ops.per_case(launch)
@@ -418,12 +418,16 @@ class Kernels:
             dram=dram,
         )
 
-    def times(self, dram: Floats) -> tuple[Floats, dict[str, Floats]]:
-        """Seconds without the launch, and the times of the tile that attains them."""
-        model, tiles = self.model, self.data.tiles
+    def times(self, events: Events) -> tuple[Floats, dict[str, Floats]]:
+        """Seconds without the launch, and the times of the tile that attains them.
+
+        What a stride skips of an input comes as far as shared memory, and takes its time.
+        """
+        model, tiles, dram = self.model, self.data.tiles, events.dram
+        least = events.shared / model.bandwidth("shared")
         by_resource = {
             "compute": np.stack([self._compute(tile) for tile in tiles]),
-            "shared": np.stack([self._shared_time(tile) for tile in tiles]),
+            "shared": np.stack([np.maximum(self._shared_time(t), least) for t in tiles]),
             "l2": np.stack([np.maximum(self._l2(tile), dram) for tile in tiles])
             / model.bandwidth("l2"),
             "dram": np.stack([dram] * len(tiles)) / model.bandwidth("dram"),

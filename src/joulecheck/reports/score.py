@@ -13,6 +13,7 @@ from rich.text import Text
 
 from joulecheck.scoring.accepted import Accepted, reason_for, superfluous
 from joulecheck.scoring.baselines import Attempt
+from joulecheck.scoring.mutants import NAMED
 from joulecheck.scoring.score import Score, share
 from joulecheck.scoring.trial import Explanation, Trial
 
@@ -95,21 +96,33 @@ def _cell(killed: int, asked: int) -> str:
 
 
 def _show_laws(console: Console, score: Score) -> None:
-    table = _table("law", "asked of", "kills", "kinds", "kills alone", "")
+    headings = ("law", "asked of", "kills", "kinds", "alone", "with no more needs", "")
+    table = _table(*headings)
     for law, row in score.matrix.items():
-        alone = score.alone[law]
-        killed = sum(kills for kills, _ in row.values())
+        alone, needed = score.alone[law], score.needed[law]
         table.add_row(
             law,
             str(sum(asked for _, asked in row.values())),
-            str(killed),
+            str(sum(kills for kills, _ in row.values())),
             str(sum(kills > 0 for kills, _ in row.values())),
             str(len(alone) or "-"),
-            " ".join(dict.fromkeys(trial.mutant.kind for trial in alone))
-            or ("nothing that another does not" if killed else "NOTHING"),
+            str(len(needed) or "-"),
+            " ".join(dict.fromkeys(_label(trial) for trial in alone or needed))
+            or "NOTHING",
         )
     console.print(table)
+    _say(
+        console,
+        "alone: mutants that no other law kills; with no more needs: that no other law "
+        "kills which needs no more of a model; NOTHING alone either way is to be argued.",
+        "dim",
+    )
     _say(console)
+
+
+def _label(trial: Trial) -> str:
+    kind = trial.mutant.kind
+    return trial.mutant.fault if kind == NAMED else kind
 
 
 def _show_survivors(console: Console, score: Score, accepted: Sequence[Accepted]) -> None:

@@ -46,6 +46,10 @@ def score_document(
             law: [str(trial.mutant) for trial in trials]
             for law, trials in score.alone.items()
         },
+        "needed": {
+            law: [str(trial.mutant) for trial in trials]
+            for law, trials in score.needed.items()
+        },
         "mutants": [_trial(trial, accepted) for trial in score.trials],
         "superfluous": [attrs.asdict(one) for one in superfluous(accepted, score.trials)],
         "baselines": {

@@ -11,6 +11,7 @@ from joulecheck.errors import NotOffered, UnknownName, did_you_mean
 from joulecheck.faults import KINDS, fault_named, inject
 from joulecheck.faults.mutation import MARK, Drawn, Kind, Mutation, variants
 from joulecheck.model import Subject
+from joulecheck.property import installed
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.resolve import ModelRef
 
@@ -24,6 +25,9 @@ REPRESENTATIVES: Final = (
     "reference:Stillwater-DFM-128",
 )
 """A machine of each architecture class."""
+
+NAMED: Final = "named"
+"""Stands for a kind where faults are named one by one."""
 
 
 @attrs.frozen
@@ -39,15 +43,17 @@ class Mutant:
 
     @property
     def kind(self) -> str:
-        """The kind of its fault."""
-        return self.fault.partition(MARK)[0]
+        """The kind of its fault; `NAMED` stands for all named ones."""
+        kind, mark, _ = self.fault.partition(MARK)
+        return kind if mark else NAMED
 
     @property
     def drawn(self) -> Drawn:
-        """What the fault changes in this model."""
-        mutation = fault_named(self.fault)
-        assert isinstance(mutation, Mutation)  # noqa: S101 - made by `mutants_of`
-        return mutation.drawn(_reference(self.sound()))
+        """What the fault changes in this model; of a named one no place is known."""
+        fault = fault_named(self.fault)
+        if isinstance(fault, Mutation):
+            return fault.drawn(_reference(self.sound()))
+        return Drawn(what=fault.summary, places=(), change=fault.change)
 
     def sound(self) -> Subject:
         """The model without the fault."""
@@ -85,6 +91,24 @@ def mutants_of(models: Iterable[Subject], kinds: Iterable[Kind], most: int) -> l
         for name, model in subjects.items()
         for mutation in variants(kind, model, most)
     ]
+
+
+def named_mutants() -> list[Mutant]:
+    """Each fault that a property must catch, in the machine where it must."""
+    planted = [law.planted for law in installed().values()]
+    found = dict.fromkeys(Mutant(one.model, one.fault) for one in planted)
+    return [mutant for mutant in found if _is_reference(mutant)]
+
+
+def _is_reference(mutant: Mutant) -> bool:
+    return isinstance(mutant.sound().model, LayeredModel)
+
+
+def spread(mutants: Sequence[Mutant], most: int | None) -> list[Mutant]:
+    """At most so many of them, evenly spread over kinds and models."""
+    if most is None or len(mutants) <= most:
+        return list(mutants)
+    return [mutants[index * len(mutants) // most] for index in range(most)]
 
 
 def _reference(subject: Subject) -> LayeredModel:

@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from joulecheck.property import property_named
 from joulecheck.scoring.trial import Trial
 
 
@@ -75,6 +76,22 @@ class Score:
         """By law: the mutants that no other law kills."""
         return {
             law: tuple(t for t in self.killed if t.killers == {law}) for law in self.laws
+        }
+
+    @cached_property
+    def needed(self) -> Mapping[str, tuple[Trial, ...]]:
+        """By law: the mutants that no other law kills which needs no more of a model.
+
+        A model that offers just what the law needs would survive without it.
+        """
+        needs = {law: property_named(law).needs for law in self.laws}
+        return {
+            law: tuple(
+                trial
+                for trial in self.killed
+                if [other for other in trial.killers if needs[other] <= needs[law]] == [law]
+            )
+            for law in self.laws
         }
 
     def quantile(self, field: str, share: float) -> float | None:

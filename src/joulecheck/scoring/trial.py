@@ -67,7 +67,7 @@ class Explanation:
     """Sum over the fields of log2(1 + distance from the plainest)."""
     named_first: bool | None
     """Whether the best repair, or else what moves the margin most, is a planted place;
-    None where the law's family blames no number."""
+    None where the law's family blames no number, or no place is known."""
     named: bool | None
     """Whether any repair, or any of the terms and coefficients that move the margin, is."""
     seconds: float
@@ -186,8 +186,8 @@ class _Trying:
         counterexample = found.counterexample
         space = property_named(kill.property).space(subject)
         size = Plainness.of(space, np.array([counterexample.genes], dtype=np.int64))
-        named = _named(counterexample)
         places = self.mutant.drawn.places
+        named = _named(counterexample) if places else None
         return Explanation(
             counterexample=counterexample,
             nodes=int(size.nodes[0]),

@@ -85,7 +85,8 @@ def _squared(rng: Rng, model: LayeredModel) -> Drawn:
     return Drawn(what=f"coefficient {name}", places=places, change=change)
 
 
-def _read_for_write(rng: Rng, model: LayeredModel) -> Drawn | None:
+def _read_and_write(rng: Rng, model: LayeredModel) -> tuple[str, str] | None:
+    """The coefficients of the two directions of one memory, if it has both."""
     stems = [
         n.removesuffix("_write_energy")
         for n in model.coefficients
@@ -95,7 +96,30 @@ def _read_for_write(rng: Rng, model: LayeredModel) -> Drawn | None:
     if not stems:
         return None
     stem = one_of(rng, stems)
-    read, write = f"{stem}_read_energy", f"{stem}_write_energy"
+    return f"{stem}_read_energy", f"{stem}_write_energy"
+
+
+def _larger_for_both(rng: Rng, model: LayeredModel) -> Drawn | None:
+    names = _read_and_write(rng, model)
+    if names is None:
+        return None
+    values = {name: model.coefficients[name].value for name in names}
+    larger = max(values.values())
+
+    def change(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+        ones = np.ones(len(cases))
+        raised = {n: larger / v * scales.get(n, ones) for n, v in values.items()}
+        return sound(model, cases, {**scales, **raised})
+
+    places = (*names, *_terms(model, names[1]))
+    return Drawn(what=f"of {' and '.join(names)}", places=places, change=change)
+
+
+def _read_for_write(rng: Rng, model: LayeredModel) -> Drawn | None:
+    names = _read_and_write(rng, model)
+    if names is None:
+        return None
+    read, write = names
     ratio = model.coefficients[read].value / model.coefficients[write].value
 
     def change(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
@@ -205,6 +229,8 @@ KINDS: Final = (
          "process scaling in the table and in the formula", _squared),
     Kind("read-for-write", "writes cost what reads cost",
          "one access energy for both directions", _read_for_write),
+    Kind("larger-for-both", "reading and writing both cost the larger of the two",
+         "a maximum taken for safety", _larger_for_both),
     Kind("precision-missing", "a precision falls back to the arithmetic of a wider one",
          "INT4 above INT8 because its table entry is missing", _precision_missing),
     Kind("scaled-twice", "the width of a precision enters a term twice",

@@ -108,6 +108,17 @@ def _stride_missing(rng: Rng, model: LayeredModel) -> Drawn:
     return _other_operators("stride of convolutions", of)
 
 
+def _dilation_missing(rng: Rng, model: LayeredModel) -> Drawn:
+    del rng, model
+
+    def of(operator: AnyOperator) -> AnyOperator:
+        if not isinstance(operator, Conv2d) or operator.dilation == 1:
+            return operator
+        return attrs.evolve(operator, dilation=1)
+
+    return _other_operators("dilation of convolutions", of)
+
+
 def _halo_product(rng: Rng, model: LayeredModel) -> Drawn:
     del rng, model
 
@@ -151,17 +162,20 @@ def _floor_for_ceil(rng: Rng, model: LayeredModel) -> Drawn:
     return _other_columns(f"{dimension.upper()} in tiles of {quantum}", columns)
 
 
-def _wrapped(bits: int) -> Callable[[Rng, LayeredModel], Drawn]:
+def _wrapped(bits: int, *, signed: bool = False) -> Callable[[Rng, LayeredModel], Drawn]:
+    least = -(2.0 ** (bits - 1)) if signed else 0.0
+
     def draw(rng: Rng, model: LayeredModel) -> Drawn:
         del rng, model
 
         def change(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
             found = sound(model, cases, scales)
             macs = np.maximum(cases.macs, 1.0)
-            kept = np.mod(macs, 2.0**bits)
+            kept = least + np.mod(macs - least, 2.0**bits)
             return times(found, kept / macs)
 
-        return Drawn(what=f"MACs modulo 2^{bits}", places=PLACES, change=change)
+        what = f"MACs modulo 2^{bits}, {'signed' if signed else 'unsigned'}"
+        return Drawn(what=what, places=PLACES, change=change)
 
     return draw
 
@@ -216,6 +230,8 @@ KINDS: Final = (
          "depthwise layers costed as full convolutions", _groups_missing),
     Kind("stride-missing", "the stride of convolutions is not counted",
          "output sizes taken from input sizes", _stride_missing),
+    Kind("dilation-missing", "the dilation of convolutions is not counted",
+         "output sizes from a formula without dilation", _dilation_missing),
     Kind("halo-product", "overlapping windows are counted as separate inputs",
          "im2col sizes taken for input sizes", _halo_product),
     Kind("rows-and-columns", "M and N of a GEMM are swapped",
@@ -223,6 +239,8 @@ KINDS: Final = (
     Kind("floor-for-ceil", "the last, partial tile is not counted",
          "integer division", _floor_for_ceil),
     Kind("unsigned-wrap", "MACs are counted modulo 2^32", "32-bit counters", _wrapped(32)),
+    Kind("signed-overflow", "MACs above 2^31 are negative", "signed 32-bit counters",
+         _wrapped(32, signed=True)),
     Kind("int16-wrap", "MACs are counted modulo 2^16", "short counters", _wrapped(16)),
     Kind("batch-amortised", "energy is that of a sample, not of the batch",
          "totals mixed with averages", _batch_amortised),
