@@ -76,14 +76,6 @@ MAY_IMPORT = {
         "validation",
         "reports",
     },
-    "validation": {
-        *GROUND,
-        "model",
-        "reference",
-        "faults",
-        "counterexample",
-        "validation",
-    },
     "scoring": {
         *GROUND,
         "model",
@@ -104,9 +96,7 @@ MAY_IMPORT = {
         "resolve",
         "property",
         "counterexample",
-        "corpus",
         "campaign",
-        "reports",
         "validation",
     },
     "testing": {

@@ -163,7 +163,7 @@ class Generalised:
     evaluations: int
     """Cases asked."""
     proven: bool
-    """Whether every region is, and the search did not stop at its limit."""
+    """Whether there are regions, all are, and the search did not stop at its limit."""
 
     @property
     def around(self) -> Region | None:
