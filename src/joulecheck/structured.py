@@ -20,7 +20,6 @@ def strict_converter() -> cattrs.Converter:
     made = cattrs.Converter(forbid_extra_keys=True)
     made.register_structure_hook(bool, _truth)  # which is an int to Python
     made.register_structure_hook(int, _whole)
-    made.register_structure_hook(bool, _truth)
     made.register_structure_hook(float, _real)
     return made
 
@@ -71,13 +70,6 @@ def _whole(value: object, _: object) -> int:
     if type(value) is not int:
         msg = f"must be a whole number, got {value!r}"
         raise ValueError(msg)
-    return value
-
-
-def _truth(value: object, _: object) -> bool:
-    if not isinstance(value, bool):
-        msg = f"must be true or false, got {value!r}"
-        raise ValueError(msg)  # noqa: TRY004 - data that break a rule, as in `_whole`
     return value
 
 
