@@ -731,6 +731,19 @@ class TestParts:
         with pytest.raises(ValueError, match=r"takes|tile sizes"):
             Feature(of, how, tiles)
 
+    def test_columns_of_each_operator(self) -> None:
+        rows = GRAPHS.sample(np.random.default_rng(0), 64)
+        columns = Columns(GRAPHS, rows)
+        some = np.array([0, 5, 9])
+        each = columns.each(some)
+
+        np.testing.assert_array_equal(
+            each.operator("loop k"), columns.operator("loop k")[some]
+        )
+        np.testing.assert_array_equal(
+            each.case("macs"), columns.case("macs")[columns.owners[some]]
+        )
+
 
 def test_the_plainest_gemm_is_inside_its_region() -> None:
     row = np.array([GEMMS.genes_of(GEMMS.build(GEMMS.plainest.tolist()))])

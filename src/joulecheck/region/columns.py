@@ -205,6 +205,15 @@ class Columns:
         computed = [f"{role}{name}" for role in self._aligned for name in _OF_OPERATORS]
         return ("kind", *self._fields, *computed)
 
+    @cached_property
+    def owners(self) -> Ints:
+        """(operators,) the case of each operator."""
+        return np.repeat(np.arange(self.size), self.counts)
+
+    def each(self, operators: Ints) -> Columns:
+        """Some operators, by index, each as a case of its own."""
+        return _Each(self, operators)
+
     def case(self, name: str) -> Floats:
         """(n,) a number of each case.
 
@@ -292,6 +301,25 @@ class Columns:
             if name.startswith(role) and short in _OF_OPERATORS:
                 return _OF_OPERATORS[short](cases)
         return self._fields.get(name)
+
+
+class _Each(Columns):
+    """Operators as cases: with the numbers of their case, and their own."""
+
+    def __init__(self, columns: Columns, operators: Ints) -> None:
+        self.size = len(operators)
+        self._columns = columns
+        self._places = {"operator": operators, "case": columns.owners[operators]}
+        self.starts = np.arange(self.size)
+        self.counts = np.ones(self.size, dtype=np.int64)
+
+    def column(self, level: str, name: str) -> Floats | Trait:
+        """A number or a trait of each operator, or of its case."""
+        found, places = self._columns.column(level, name), self._places[level]
+        if isinstance(found, Trait):
+            return attrs.evolve(found, codes=found.codes[places])
+        values: Floats = found[places]
+        return values
 
 
 def _questions(batch: object, role: str) -> Iterator[tuple[str, Cases]]:

@@ -41,10 +41,15 @@ DRAWS: Final = 1024
 class Learner:
     """Learns the region of a seed among cases of as many operators."""
 
-    def __init__(self, evidence: Evidence) -> None:
-        """Learn from what was asked so far, and add to it."""
+    def __init__(self, evidence: Evidence, *, parts: bool = True) -> None:
+        """Learn from evidence, and add to it.
+
+        Args:
+            evidence: what was asked so far.
+            parts: whether the conjunction may leave out some of the failures.
+        """
         self.evidence = evidence
-        self.parts = PARTS
+        self.parts = PARTS if parts else 0
         """How often a part of the failures may still be chosen."""
         self.whole = True
         """Whether one conjunction may describe all failures."""

@@ -19,12 +19,11 @@ from joulecheck.campaign.regions.evidence import Evidence
 from joulecheck.campaign.regions.explain import Candidate, candidates, cover, placed
 from joulecheck.campaign.regions.larger import Larger
 from joulecheck.campaign.regions.learner import Learner
+from joulecheck.campaign.regions.refine import Patterns, refined
 from joulecheck.campaign.regions.table import Placed, Table
 from joulecheck.campaign.regions.task import Scope
 from joulecheck.campaign.regions.widen import closed, widened
 from joulecheck.region import Atom, Region, SomeOperator
-
-Patterns = tuple[SomeOperator, ...]
 
 READINGS: Final = 40
 """Ways to read the conditions, as of operators or of the whole, that are compared."""
@@ -42,6 +41,9 @@ LEARNT: Final = 4
 """Readings, each the best by then, that are tried in full."""
 
 _NO_FAILURE: Final = -9.0
+
+REFINED: Final = 3
+"""Times that more is said of the operators of a reading."""
 
 RIVALS: Final = 4
 """Readings from which the one that is chosen is told apart."""
@@ -135,14 +137,26 @@ class Lifter:
 
     def _learnt(self, patterns: Patterns) -> Region | None:
         """The region of cases that have the patterns, with conditions on the whole."""
-        if not Region(patterns).contains(self.task.space, self.seed[None, :]).all():
-            return None
+        for _ in range(REFINED):
+            if not Region(patterns).contains(self.task.space, self.seed[None, :]).all():
+                return None
+            region = self._of_whole(patterns, parts=False)
+            if region is not None:
+                return region
+            narrower = refined(self.larger, patterns)
+            if narrower is None:
+                break
+            patterns = narrower.patterns
+            self.open |= {chosen.final.atom: chosen for chosen in narrower.gained}
+        return self._of_whole(patterns, parts=True)
+
+    def _of_whole(self, patterns: Patterns, *, parts: bool) -> Region | None:
         scope = Scope(self.task.space, None, patterns)
         evidence = Evidence(self.task, scope, self.seed)
         within = scope.admits(self.larger.rows)
         evidence.add(self.larger.rows[within], self.larger.failing[within])
         known = len(evidence.table.rows)
-        learnt = Learner(evidence).learn()
+        learnt = Learner(evidence, parts=parts).learn()
         self.larger.note(evidence.table.rows[known:], evidence.table.failing[known:])
         if learnt is None:
             return None
