@@ -17,6 +17,7 @@ from joulecheck.campaign.regions.generalise import generalise, interval_of_share
 from joulecheck.counterexample import Counterexample, from_json, to_json
 from joulecheck.errors import CorpusError, UnknownName
 from joulecheck.region import (
+    Columns,
     Feature,
     Generalised,
     How,
