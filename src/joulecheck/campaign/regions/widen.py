@@ -11,7 +11,15 @@ import numpy as np
 from joulecheck.campaign.regions.chosen import Chosen
 from joulecheck.campaign.regions.ends import Gap
 from joulecheck.campaign.regions.larger import Larger
-from joulecheck.region import Atom, Interval, Kinds, Region, SomeOperator
+from joulecheck.region import (
+    Atom,
+    Feature,
+    How,
+    Interval,
+    Kinds,
+    Region,
+    SomeOperator,
+)
 from joulecheck.region.columns import KINDS
 
 WIDENED: Final = 96
@@ -42,19 +50,35 @@ def widened(larger: Larger, region: Region, others: Iterable[Region]) -> Region:
     while wider:
         wider = False
         for other in _wider(region):
-            if _adds_failures(larger, other, region):
+            if _adds_failures(
+                larger, other, region, says_less=_size(other) < _size(region)
+            ):
                 region, wider = other, True
                 break
     return region
 
 
-def _adds_failures(larger: Larger, wider: Region, region: Region) -> bool:
+def _size(region: Region) -> int:
+    """How many conditions are in patterns."""
+    return sum(len(pattern.atoms) for pattern in region.operators)
+
+
+def _adds_failures(
+    larger: Larger, wider: Region, region: Region, *, says_less: bool = False
+) -> bool:
+    """Whether all fails that is added; something must be, but by what says less."""
     added = larger.between(wider, region, WIDENED)
-    return bool(len(added)) and bool(added.all())
+    return (says_less or len(added) > 0) and bool(added.all())
 
 
 def _wider(region: Region) -> Iterator[Region]:
-    """Regions with one condition in a pattern of its own, then with one fewer."""
+    """Regions that say something of the whole, of one more operator, or not at all."""
+    for index, pattern in enumerate(region.operators):
+        for atom in pattern.atoms:
+            for total in _totals(atom):
+                left = [a for a in pattern.atoms if a is not atom]
+                other = _with_pattern(region, index, *([left] if left else []))
+                yield attrs.evolve(other, atoms=[*region.atoms, total])
     for index, pattern in enumerate(region.operators):
         kinds = [atom for atom in pattern.atoms if _is_kind(atom)]
         conditions = _by_feature([a for a in pattern.atoms if not _is_kind(a)])
@@ -70,6 +94,18 @@ def _wider(region: Region) -> Iterator[Region]:
                 for name in KINDS:
                     more = attrs.evolve(atom, names=(*atom.names, name))
                     yield _with_pattern(region, index, [*left, more])
+
+
+def _totals(atom: Atom) -> Iterator[Interval]:
+    """That a whole case has at least as much as an operator has."""
+    if not isinstance(atom, Interval) or atom.low is None:
+        return
+    feature = atom.feature
+    name = feature.of[0].removeprefix("operator ")
+    if feature.how is How.VALUE and name != feature.of[0]:
+        if name == "macs":  # of which each is two operations
+            yield Interval(Feature(("ops",)), 2 * atom.low)
+        yield Interval(Feature((name,)), atom.low)
 
 
 def _with_pattern(region: Region, index: int, *patterns: Sequence[Atom]) -> Region:
