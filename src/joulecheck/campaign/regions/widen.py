@@ -59,8 +59,8 @@ def widened(larger: Larger, region: Region, others: Iterable[Region]) -> Region:
 
 
 def _size(region: Region) -> int:
-    """How many conditions are in patterns."""
-    return sum(len(pattern.atoms) for pattern in region.operators)
+    """How many conditions there are."""
+    return sum(len(some.atoms) for some in (region, *region.operators))
 
 
 def _adds_failures(
@@ -72,28 +72,40 @@ def _adds_failures(
 
 
 def _wider(region: Region) -> Iterator[Region]:
-    """Regions that say something of the whole, of one more operator, or not at all."""
-    for index, pattern in enumerate(region.operators):
-        for atom in pattern.atoms:
-            for total in _totals(atom):
-                left = [a for a in pattern.atoms if a is not atom]
-                other = _with_pattern(region, index, *([left] if left else []))
-                yield attrs.evolve(other, atoms=[*region.atoms, total])
-    for index, pattern in enumerate(region.operators):
-        kinds = [atom for atom in pattern.atoms if _is_kind(atom)]
-        conditions = _by_feature([a for a in pattern.atoms if not _is_kind(a)])
-        for one in conditions if len(conditions) > 1 else []:
-            left = [atom for atom in pattern.atoms if atom not in one]
-            for kind in [kinds] if kinds else _EACH_KIND:
-                yield _with_pattern(region, index, left, [*kind, *one])
-    for index, pattern in enumerate(region.operators):
-        for atom in sorted(pattern.atoms, key=_is_kind):
-            left = [a for a in pattern.atoms if a is not atom]
-            yield _with_pattern(region, index, *([left] if left else []))
-            if isinstance(atom, Kinds) and _is_kind(atom):
-                for name in KINDS:
-                    more = attrs.evolve(atom, names=(*atom.names, name))
-                    yield _with_pattern(region, index, [*left, more])
+    """Regions that say something of the whole instead, of one more operator, or less."""
+    for way in (_of_the_whole, _apart, _saying_less):
+        for index, pattern in enumerate(region.operators):
+            yield from way(region, index, pattern.atoms)
+
+
+def _of_the_whole(region: Region, index: int, atoms: Sequence[Atom]) -> Iterator[Region]:
+    for atom in atoms:
+        for total in _totals(atom):
+            other = _with_pattern(region, index, _without(atoms, [atom]))
+            yield attrs.evolve(other, atoms=[*region.atoms, total])
+
+
+def _apart(region: Region, index: int, atoms: Sequence[Atom]) -> Iterator[Region]:
+    """With one condition in a pattern of its own."""
+    kinds = [atom for atom in atoms if _is_kind(atom)]
+    conditions = _by_feature(_without(atoms, kinds))
+    for one in conditions if len(conditions) > 1 else []:
+        for kind in [kinds] if kinds else _EACH_KIND:
+            yield _with_pattern(region, index, _without(atoms, one), [*kind, *one])
+
+
+def _saying_less(region: Region, index: int, atoms: Sequence[Atom]) -> Iterator[Region]:
+    for atom in sorted(atoms, key=_is_kind):
+        left = _without(atoms, [atom])
+        yield _with_pattern(region, index, left)
+        if isinstance(atom, Kinds) and _is_kind(atom):
+            for name in KINDS:
+                more = attrs.evolve(atom, names=(*atom.names, name))
+                yield _with_pattern(region, index, [*left, more])
+
+
+def _without(atoms: Sequence[Atom], some: Sequence[Atom]) -> list[Atom]:
+    return [atom for atom in atoms if atom not in some]
 
 
 def _totals(atom: Atom) -> Iterator[Interval]:
@@ -111,7 +123,7 @@ def _totals(atom: Atom) -> Iterator[Interval]:
 def _with_pattern(region: Region, index: int, *patterns: Sequence[Atom]) -> Region:
     """The region with other patterns in place of one."""
     others = [p for place, p in enumerate(region.operators) if place != index]
-    new = [SomeOperator(atoms) for atoms in patterns]
+    new = [SomeOperator(atoms) for atoms in patterns if atoms]
     return attrs.evolve(region, operators=[*others, *new])
 
 
