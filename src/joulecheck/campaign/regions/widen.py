@@ -41,34 +41,28 @@ def widened(larger: Larger, region: Region, others: Iterable[Region]) -> Region:
         Exhausted: too many cases would be asked.
     """
     for other in others:
-        if (
-            _adds_failures(larger, other, region)
-            and larger.between(region, other, WIDENED).all()
-        ):
+        within = larger.between(region, other, WIDENED)
+        if within.all() and _is_better(larger, other, region):
             region = other
     wider = True
     while wider:
         wider = False
         for other in _wider(region):
-            if _adds_failures(
-                larger, other, region, says_less=_size(other) < _size(region)
-            ):
+            if _is_better(larger, other, region):
                 region, wider = other, True
                 break
     return region
 
 
+def _is_better(larger: Larger, other: Region, region: Region) -> bool:
+    """Whether all fails that another region adds; something must be, or it says less."""
+    added = larger.between(other, region, WIDENED)
+    return bool(added.all()) and (len(added) > 0 or _size(other) < _size(region))
+
+
 def _size(region: Region) -> int:
     """How many conditions there are."""
-    return sum(len(some.atoms) for some in (region, *region.operators))
-
-
-def _adds_failures(
-    larger: Larger, wider: Region, region: Region, *, says_less: bool = False
-) -> bool:
-    """Whether all fails that is added; something must be, but by what says less."""
-    added = larger.between(wider, region, WIDENED)
-    return (says_less or len(added) > 0) and bool(added.all())
+    return len(region.atoms) + sum(len(pattern.atoms) for pattern in region.operators)
 
 
 def _wider(region: Region) -> Iterator[Region]:
