@@ -108,9 +108,9 @@ def test_the_same_dimension_grows_in_a_larger_graph() -> None:
     rng = np.random.default_rng(3)
     rows = GROWTH.sample(rng, 256)
     larger = GROWTH.embedded(rng, rows)
-    grown = (GROWTH.traits(some)["grown"].codes for some in (rows, larger))
+    before, after = (GROWTH.traits(some)["grown"].codes for some in (rows, larger))
 
-    np.testing.assert_array_equal(*grown)
+    np.testing.assert_array_equal(before, after)
     pair = GROWTH.build(larger[0].tolist())
     assert isinstance(pair, WorkloadPair)
 
