@@ -18,6 +18,7 @@ from typing import Final
 import attrs
 import numpy as np
 
+from joulecheck.campaign.memory import keep_freed_memory
 from joulecheck.campaign.order import Plainness
 from joulecheck.campaign.reduce import reduce
 from joulecheck.campaign.regions.generalise import generalise
@@ -223,6 +224,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--verbose", action="store_true", help="print all regions")
     asked = parser.parse_args()
+    keep_freed_memory()  # as a campaign does
     within = measured(planted(REGIONS, asked.seed), verbose=asked.verbose)
     outside = planted(OUTSIDE_REGIONS, asked.seed, outside=True)
     beyond = measured(outside, verbose=asked.verbose)

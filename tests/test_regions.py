@@ -11,6 +11,7 @@ import pytest
 from corpus_examples import counterexample
 from joulecheck.campaign.order import Plainness
 from joulecheck.campaign.reduce import reduce
+from joulecheck.campaign.regions import oracle
 from joulecheck.campaign.regions.ends import plainest
 from joulecheck.campaign.regions.generalise import generalise, interval_of_share
 from joulecheck.counterexample import Counterexample, from_json, to_json
@@ -445,6 +446,28 @@ class TestUnproven:
         for region in regions.regions:
             assert region.measured is not None
             assert 0 < region.measured.tried < 300
+
+
+class TestWork:
+    """What is looked at is bounded, even where nothing limits what is asked."""
+
+    @pytest.mark.parametrize("work", [0, 2_000, 40_000])
+    def test_a_search_ends_with_what_it_has(
+        self, monkeypatch: pytest.MonkeyPatch, work: int
+    ) -> None:
+        monkeypatch.setattr(oracle, "WORK", work)
+
+        def holds(cases: AnyBatch) -> Bools:
+            is_square = np.sqrt(cases.operators.n) % 1 == 0
+            return somewhere(cases, is_square & (cases.operators.kind == CONV2D))
+
+        regions = found(GRAPHS, holds)
+        rng = np.random.default_rng(5)
+
+        assert regions.coverage < 1
+        for region in regions.regions:
+            inside = region.sample(GRAPHS, rng, 1000)
+            assert holds(GRAPHS.batch(inside)).mean() > 0.99
 
 
 class TestDeterminism:

@@ -45,19 +45,19 @@ def embed(  # noqa: PLR0913 - two batches of graphs and where their genes are
     within = (slot >= offset[:, None]) & (slot < (offset + ours)[:, None])
     after = slot >= (offset + ours)[:, None]
     origin = slot - np.where(within, offset[:, None], np.where(after, ours[:, None], 0))
-    graphs = np.arange(len(inner))[:, None]
     split = max_nodes * per_node
-    shape = (len(inner), max_nodes, per_node)
-    mine, other = (
-        np.ascontiguousarray(rows[:, :split]).reshape(shape) for rows in (inner, outer)
+    both = np.concatenate(
+        [rows[:, :split].reshape(-1, per_node) for rows in (inner, outer)]
     )
-    block = mine[graphs, origin]
-    moved = np.where(within[:, :, None], block, other[graphs, origin])
+    first = max_nodes * np.arange(len(inner))[:, None]
+    taken = np.where(within, first, max_nodes * len(inner) + first) + origin
+    moved = np.take(both, taken, axis=0)
     more, source = column["0.more"], column["0.source"]
     moved[:, 1:, more] = slot[1:] < np.minimum(ours + theirs, max_nodes)[:, None]
     moved[:, 0, more] = 0
-    outside = within & (block[:, :, source] >= origin)
-    moved[:, :, source] = np.minimum(np.where(outside, slot, moved[:, :, source]), slot)
+    sources = moved[:, :, source]
+    outside = within & (sources >= origin)
+    moved[:, :, source] = np.minimum(np.where(outside, slot, sources), slot)
     rows = np.array(inner, order="F")
     rows[:, :split] = moved.reshape(len(inner), split)
     return Embedded(rows, offset)

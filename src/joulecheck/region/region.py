@@ -163,7 +163,12 @@ class Generalised:
     evaluations: int
     """Cases asked."""
     proven: bool
-    """Whether every region is, and the search did not stop at its limit."""
+    """Whether there are regions, all are, and the search did not stop at its limit."""
+
+    @property
+    def around(self) -> Region | None:
+        """That of the minimal case, where it was the only one looked for."""
+        return self.regions[0] if self.regions else None
 
     @property
     def around(self) -> Region | None:

@@ -29,6 +29,9 @@ SHIFT: Final = 6
 
 CROSSED: Final = 1024
 
+CLOSING: Final = 4_000
+"""Cases that can be looked at in the time that it takes to reach a gap."""
+
 
 @attrs.frozen
 class Gap:
@@ -107,6 +110,7 @@ def close(evidence: Evidence, gap: Gap, others: Sequence[Placed]) -> bool:
     Raises:
         Exhausted: too many cases would be asked.
     """
+    evidence.task.oracle.look(CLOSING)
     for rows in (_reaching(evidence, gap), _crossed(evidence)):
         if not len(rows):
             continue
@@ -131,7 +135,8 @@ def _crossed(evidence: Evidence) -> Ints:
     mixed = np.where(task.rng.random(one.shape) < 1 / 2, one, other)
     mixed = task.space.canonical(np.asfortranarray(mixed))
     sampler = Sampler(task.space, evidence.scope.admits)
-    return np.concatenate([mixed, sampler.crossed(task.rng, one)])
+    fresh = task.space.sample(task.rng, CROSSED)
+    return np.concatenate([mixed, sampler.crossed(task.rng, one, fresh)])
 
 
 def _reaching(evidence: Evidence, gap: Gap) -> Ints:

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from joulecheck.campaign.regions.scan import Scan, Scanner, periods_of
+from joulecheck.campaign.regions.scan import Scan, Scanner, period_of
 from joulecheck.campaign.regions.table import Table
 from joulecheck.campaign.regions.task import Scope, Task
 from joulecheck.region.sampling import Sampler
@@ -70,7 +70,7 @@ class Evidence:
         drawn = self.task.space.sample(self.task.rng, effort.crossings)
         self.ask(drawn[self.scope.admits(drawn)])
         for _ in range(CROSSINGS):
-            crossed = sampler.crossed(self.task.rng, self._parents(effort.crossings))
+            crossed = sampler.crossed(self.task.rng, self._parents(effort.crossings), drawn)
             self.ask(crossed[self.scope.admits(crossed)])
         self._scan()
 
@@ -153,14 +153,10 @@ class Evidence:
     def _note_periods(self, windows: Sequence[Scan]) -> None:
         """Note the period of each gene, that of most anchors, and the commonest of all."""
         seen: dict[int, Counter[int]] = {}
-        two: dict[int, Counter[int]] = {}
         for scan in windows:
-            found = periods_of(scan, self.task.quanta)
-            counts = seen if len(found) == 1 else two
-            counts.setdefault(scan.axis.column, Counter()).update(found)
-        for column, pairs in two.items():
-            if column not in seen and max(pairs.values(), default=0) > 1:
-                seen[column] = pairs
+            found = period_of(scan, self.task.quanta)
+            if found is not None:
+                seen.setdefault(scan.axis.column, Counter())[found] += 1
         self.periods = {
             column: max(counts, key=lambda q: (counts[q], q))
             for column, counts in seen.items()

@@ -8,7 +8,6 @@ left is to choose which of them are needed: a set cover of the passing cases.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 import attrs
 import numpy as np
@@ -24,8 +23,6 @@ class Candidate:
 
     term: int
     """Of the table; that of a trait counts on from the last number."""
-    side: str
-    """"low", "high", "values", "kinds" or "residues"."""
     cost: float
     excluded: Bools
     atom: Atom
@@ -56,10 +53,10 @@ def _intervals(table: Table, failures: Ints, passes: Ints) -> Iterator[Candidate
         below, above = outside < low[:, None], outside > high[:, None]
     for index in np.flatnonzero(below.any(axis=1)):
         atom = Interval(table.terms[index].feature, low=float(low[index]))
-        yield Candidate(int(index), "low", table.costs[index], below[index], atom)
+        yield Candidate(int(index), table.costs[index], below[index], atom)
     for index in np.flatnonzero(above.any(axis=1)):
         atom = Interval(table.terms[index].feature, high=float(high[index]))
-        yield Candidate(int(index), "high", table.costs[index], above[index], atom)
+        yield Candidate(int(index), table.costs[index], above[index], atom)
 
 
 def _sets(table: Table, failures: Ints, passes: Ints) -> Iterator[Candidate]:
@@ -71,7 +68,7 @@ def _sets(table: Table, failures: Ints, passes: Ints) -> Iterator[Candidate]:
         excluded = ~np.isin(outside, values) & ~np.isnan(outside)
         if excluded.any():
             atom = Values(table.terms[index].feature, values.tolist())
-            yield Candidate(index, "values", table.costs[index] + 0.5, excluded, atom)
+            yield Candidate(index, table.costs[index] + 0.5, excluded, atom)
 
 
 def _traits(table: Table, failures: Ints, passes: Ints) -> Iterator[Candidate]:
@@ -82,7 +79,7 @@ def _traits(table: Table, failures: Ints, passes: Ints) -> Iterator[Candidate]:
             names = table.names[index]
             atom = Kinds(sort.name, [names[code] for code in kinds])
             place = len(table.terms) + index
-            yield Candidate(place, "kinds", sort.cost, excluded, atom)
+            yield Candidate(place, sort.cost, excluded, atom)
 
 
 def _residues(
@@ -96,17 +93,12 @@ def _residues(
         if seen[period] or count == period:
             continue
         seen[period] = True  # where there is no number, the kind is what tells
-        plain = table.terms[term].is_size or min(count, period - count) <= FEW_RESIDUES
         excluded = ~seen[rests[passes]]
-        if plain and excluded.any():
+        if excluded.any():
             met = np.flatnonzero(seen[:period]).tolist()
             atom = Residues(table.terms[term].feature, period, met)
             cost = table.costs[term] + 0.15
-            yield Candidate(term, "residues", cost, excluded, atom)
-
-
-FEW_RESIDUES: Final = 4
-"""Residues of a derived number that may be named, or left out."""
+            yield Candidate(term, cost, excluded, atom)
 
 
 def cover(pool: Sequence[Candidate], count: int) -> list[Candidate] | None:
@@ -128,7 +120,7 @@ def cover(pool: Sequence[Candidate], count: int) -> list[Candidate] | None:
         return None
     costs = np.array([candidate.cost for candidate in pool])
     chosen = _pruned(matrix, costs, _greedy(matrix, costs))
-    return [pool[index] for index in _exchanged(matrix, costs, chosen)]
+    return [pool[index] for index in chosen]
 
 
 def _greedy(matrix: Bools, costs: Floats) -> list[int]:
@@ -148,31 +140,6 @@ def _pruned(matrix: Bools, costs: Floats, chosen: list[int]) -> list[int]:
         if others and matrix[others].any(axis=0).all():
             chosen = others
     return chosen
-
-
-def _exchanged(matrix: Bools, costs: Floats, chosen: list[int]) -> list[int]:
-    """With each, or each two, replaced by a cheaper one that does the same."""
-    better = True
-    while better:
-        better = False
-        for out in (*_ones(chosen), *_twos(chosen)):
-            kept = [i for i in chosen if i not in out]
-            needed = ~matrix[kept].any(axis=0) if kept else np.ones(matrix.shape[1], bool)
-            able = matrix[:, needed].all(axis=1) & (costs < sum(costs[i] for i in out))
-            if able.any():
-                which = np.flatnonzero(able)
-                chosen = [*kept, int(which[costs[which].argmin()])]
-                better = True
-                break
-    return chosen
-
-
-def _ones(chosen: Sequence[int]) -> list[tuple[int, ...]]:
-    return [(index,) for index in chosen]
-
-
-def _twos(chosen: Sequence[int]) -> list[tuple[int, ...]]:
-    return [(a, b) for i, a in enumerate(chosen) for b in chosen[i + 1 :]]
 
 
 def placed(table: Table, candidate: Candidate) -> Placed:

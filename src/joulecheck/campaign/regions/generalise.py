@@ -104,8 +104,13 @@ class _Search:
             regions=self.regions,
             coverage=float(self._known(seen).mean()),
             evaluations=self.task.oracle.evaluations,
-            proven=not self.stopped and all(map(_is_proven, self.regions)),
+            proven=self._is_proven,
         )
+
+    @property
+    def _is_proven(self) -> bool:
+        proven = [r.measured is not None and r.measured.proven for r in self.regions]
+        return any(proven) and all(proven) and not self.stopped
 
     def _take(self, found: tuple[Region, int], seen: Ints) -> None:
         """Keep a region, and no longer those that seem to lie within it."""
@@ -181,7 +186,7 @@ class _Search:
             few = Interval(Feature(("nodes",)), None, float(evidence.scope.positions))
             region = attrs.evolve(region, atoms=[*region.atoms, few])
         self.task.oracle.reserved = 0
-        size = min(self.task.effort.accept, int(self.task.oracle.left))
+        size = int(min(self.task.effort.accept, self.task.oracle.left))
         rows, failing = self._tried(region, evidence, size)
         if not len(rows) or not failing.all():
             return None
@@ -214,10 +219,6 @@ class _Search:
             proven=tried >= FULL.accept,
         )
         return attrs.evolve(region, measured=measured)
-
-
-def _is_proven(region: Region) -> bool:
-    return region.measured is not None and region.measured.proven
 
 
 def _of_operators(chosen: Sequence[Chosen]) -> Region:

@@ -85,6 +85,7 @@ class Larger:
         task = self.task
 
         def inside(rows: Ints) -> Bools:
+            task.oracle.look(len(rows))
             columns = Columns(task.space, rows)
             held = region.holds(columns) & ~other.holds(columns)
             held[held] = ~task.known(rows[held])

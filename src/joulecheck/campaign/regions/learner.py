@@ -15,7 +15,7 @@ from joulecheck.campaign.regions.ends import close
 from joulecheck.campaign.regions.evidence import Evidence
 from joulecheck.campaign.regions.explain import Candidate, candidates, cover
 from joulecheck.campaign.regions.table import Placed, all_hold
-from joulecheck.region import Columns, How
+from joulecheck.region import Columns
 from joulecheck.region.sampling import Sampler, moves_of
 from joulecheck.workload.columns import Bools, Ints
 
@@ -29,11 +29,11 @@ SETTLED: Final = 4
 MOST_CONDITIONS: Final = 7
 """Of a region, from the fourth round on."""
 
+CHOOSING: Final = 8_000
+"""Cases that can be looked at in the time that it takes to choose a part."""
+
 CLOSINGS: Final = 4
 """Times that gaps are asked about before something else is."""
-
-SMALL_PERIODS: Final = range(2, 9)
-"""Of derived numbers."""
 
 DRAWS: Final = 1024
 
@@ -92,15 +92,11 @@ class Learner:
         if self.whole:
             pool = candidates(table, failures, passes, periods)
             found = cover(pool, len(passes))
-        if found is None and self.whole:
-            more = [*periods, *self._derived_periods(len(failures))]
-            pool = candidates(table, failures, passes, more)
-            found = cover(pool, len(passes))
             self.whole = found is not None  # more evidence makes it no easier
-        patience = self.evidence.task.patience
-        if found is None and self.parts and patience.left:
+        oracle = self.evidence.task.oracle
+        if found is None and self.parts and oracle.work > CHOOSING:
             self.parts -= 1
-            patience.left -= 1
+            oracle.look(CHOOSING)
             failures = component(table, self.evidence.task.rng, failures, passes, periods)
             pool = candidates(table, failures, passes, periods)
             found = cover(pool, len(passes))
@@ -112,17 +108,6 @@ class Learner:
         terms = self.evidence.table.terms
         sizes = [index for index, term in enumerate(terms) if term.is_size]
         return [(index, q) for index in sizes for q in self.evidence.all_periods]
-
-    def _derived_periods(self, failures: int) -> list[tuple[int, int]]:
-        """The same and small ones for derived numbers, if there is enough evidence."""
-        found = {*SMALL_PERIODS, *self.evidence.all_periods, *self.evidence.task.quanta}
-        periods = sorted(p for p in found if p * _PER_RESIDUE <= failures)
-        derived = [
-            index
-            for index, term in enumerate(self.evidence.table.terms)
-            if term.feature.how is not How.RATIO and not term.is_size
-        ]
-        return [(index, period) for index in derived for period in periods]
 
     def _close(self) -> bool:
         """Ask in the open gaps; whether anything was asked."""
@@ -165,12 +150,9 @@ class Learner:
         space, scope = self.evidence.task.space, self.evidence.scope
 
         def inside(rows: Ints) -> Bools:
+            self.evidence.task.oracle.look(len(rows))
             columns = Columns(space, rows)
             held = scope.admits(rows) & all_hold(atoms, columns)
             return held if broken is None else held & ~broken.holds(columns)
 
         return Sampler(space, inside, moves_of(space.genes, [p.atom for p in atoms]))
-
-
-_PER_RESIDUE: Final = 6
-"""Failures for each residue that make it likely that all were seen."""

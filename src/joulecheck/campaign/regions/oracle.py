@@ -1,4 +1,4 @@
-"""Asking whether cases fail, and counting how many were asked."""
+"""Asking whether cases fail, and bounding how many are asked and looked at."""
 
 from __future__ import annotations
 
@@ -20,8 +20,12 @@ RESERVE: Final = 4
 """The part of a limit that is kept for the last is one in so many."""
 
 
+WORK: Final = 300_000
+"""Cases that a search may look at, asked or not; what costs time counts as some cases."""
+
+
 class Exhausted(Exception):
-    """As many cases were asked as may be."""
+    """As many cases were asked, or looked at, as may be."""
 
 
 class Oracle:
@@ -32,6 +36,8 @@ class Oracle:
         self._fails = fails
         self._limit = limit
         self.evaluations = 0
+        self.work = WORK
+        """Cases that may still be looked at."""
         self.reserved = 0 if limit is None else limit // RESERVE
         """Cases that are kept for trying what was found when a search has to stop."""
 
@@ -41,6 +47,16 @@ class Oracle:
         if self._limit is None:
             return np.inf
         return self._limit - self.reserved - self.evaluations
+
+    def look(self, cases: int) -> None:
+        """Count cases that are looked at, or what takes as long.
+
+        Raises:
+            Exhausted: they are more than may still be looked at.
+        """
+        if cases > self.work:
+            raise Exhausted
+        self.work -= cases
 
     def ask(self, rows: Ints) -> Bools:
         """(n,) which canonical rows fail.

@@ -14,13 +14,6 @@ from joulecheck.space import CaseSpace
 from joulecheck.workload.columns import Bools, Ints
 
 
-@attrs.define
-class Patience:
-    """How often a part of the failures may still be chosen to be described."""
-
-    left: int = 40
-
-
 @attrs.frozen(eq=False)
 class Task:
     """What is asked, and of what."""
@@ -33,7 +26,6 @@ class Task:
     effort: Effort
     known: Callable[[Ints], Bools]
     """Which rows are in a region that is known already."""
-    patience: Patience = attrs.field(factory=Patience)
 
 
 @attrs.frozen(eq=False)

@@ -11,7 +11,15 @@ import numpy as np
 from joulecheck.campaign.regions.chosen import Chosen
 from joulecheck.campaign.regions.ends import Gap
 from joulecheck.campaign.regions.larger import Larger
-from joulecheck.region import Atom, Interval, Kinds, Region, SomeOperator
+from joulecheck.region import (
+    Atom,
+    Feature,
+    How,
+    Interval,
+    Kinds,
+    Region,
+    SomeOperator,
+)
 from joulecheck.region.columns import KINDS
 
 WIDENED: Final = 96
@@ -33,49 +41,83 @@ def widened(larger: Larger, region: Region, others: Iterable[Region]) -> Region:
         Exhausted: too many cases would be asked.
     """
     for other in others:
-        if (
-            _adds_failures(larger, other, region)
-            and larger.between(region, other, WIDENED).all()
-        ):
+        within = larger.between(region, other, WIDENED)
+        if within.all() and _is_better(larger, other, region):
             region = other
     wider = True
     while wider:
         wider = False
         for other in _wider(region):
-            if _adds_failures(larger, other, region):
+            if _is_better(larger, other, region):
                 region, wider = other, True
                 break
     return region
 
 
-def _adds_failures(larger: Larger, wider: Region, region: Region) -> bool:
-    added = larger.between(wider, region, WIDENED)
-    return bool(len(added)) and bool(added.all())
+def _is_better(larger: Larger, other: Region, region: Region) -> bool:
+    """Whether all fails that another region adds; something must be, or it says less."""
+    added = larger.between(other, region, WIDENED)
+    return bool(added.all()) and (len(added) > 0 or _size(other) < _size(region))
+
+
+def _size(region: Region) -> int:
+    """How many conditions there are."""
+    return len(region.atoms) + sum(len(pattern.atoms) for pattern in region.operators)
 
 
 def _wider(region: Region) -> Iterator[Region]:
-    """Regions with one condition in a pattern of its own, then with one fewer."""
-    for index, pattern in enumerate(region.operators):
-        kinds = [atom for atom in pattern.atoms if _is_kind(atom)]
-        conditions = _by_feature([a for a in pattern.atoms if not _is_kind(a)])
-        for one in conditions if len(conditions) > 1 else []:
-            left = [atom for atom in pattern.atoms if atom not in one]
-            for kind in [kinds] if kinds else _EACH_KIND:
-                yield _with_pattern(region, index, left, [*kind, *one])
-    for index, pattern in enumerate(region.operators):
-        for atom in sorted(pattern.atoms, key=_is_kind):
-            left = [a for a in pattern.atoms if a is not atom]
-            yield _with_pattern(region, index, *([left] if left else []))
-            if isinstance(atom, Kinds) and _is_kind(atom):
-                for name in KINDS:
-                    more = attrs.evolve(atom, names=(*atom.names, name))
-                    yield _with_pattern(region, index, [*left, more])
+    """Regions that say something of the whole instead, of one more operator, or less."""
+    for way in (_of_the_whole, _apart, _saying_less):
+        for index, pattern in enumerate(region.operators):
+            yield from way(region, index, pattern.atoms)
+
+
+def _of_the_whole(region: Region, index: int, atoms: Sequence[Atom]) -> Iterator[Region]:
+    for atom in atoms:
+        for total in _totals(atom):
+            other = _with_pattern(region, index, _without(atoms, [atom]))
+            yield attrs.evolve(other, atoms=[*region.atoms, total])
+
+
+def _apart(region: Region, index: int, atoms: Sequence[Atom]) -> Iterator[Region]:
+    """With one condition in a pattern of its own."""
+    kinds = [atom for atom in atoms if _is_kind(atom)]
+    conditions = _by_feature(_without(atoms, kinds))
+    for one in conditions if len(conditions) > 1 else []:
+        for kind in [kinds] if kinds else _EACH_KIND:
+            yield _with_pattern(region, index, _without(atoms, one), [*kind, *one])
+
+
+def _saying_less(region: Region, index: int, atoms: Sequence[Atom]) -> Iterator[Region]:
+    for atom in sorted(atoms, key=_is_kind):
+        left = _without(atoms, [atom])
+        yield _with_pattern(region, index, left)
+        if isinstance(atom, Kinds) and _is_kind(atom):
+            for name in KINDS:
+                more = attrs.evolve(atom, names=(*atom.names, name))
+                yield _with_pattern(region, index, [*left, more])
+
+
+def _without(atoms: Sequence[Atom], some: Sequence[Atom]) -> list[Atom]:
+    return [atom for atom in atoms if atom not in some]
+
+
+def _totals(atom: Atom) -> Iterator[Interval]:
+    """That a whole case has at least as much as an operator has."""
+    if not isinstance(atom, Interval) or atom.low is None:
+        return
+    feature = atom.feature
+    name = feature.of[0].removeprefix("operator ")
+    if feature.how is How.VALUE and name != feature.of[0]:
+        if name == "macs":  # of which each is two operations
+            yield Interval(Feature(("ops",)), 2 * atom.low)
+        yield Interval(Feature((name,)), atom.low)
 
 
 def _with_pattern(region: Region, index: int, *patterns: Sequence[Atom]) -> Region:
     """The region with other patterns in place of one."""
     others = [p for place, p in enumerate(region.operators) if place != index]
-    new = [SomeOperator(atoms) for atoms in patterns]
+    new = [SomeOperator(atoms) for atoms in patterns if atoms]
     return attrs.evolve(region, operators=[*others, *new])
 
 
