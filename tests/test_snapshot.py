@@ -490,14 +490,14 @@ class TestCommand:
         models = ("reference:Hailo-8", f"reference:{INTEL}")
         done = self.run("record", *models, "--folder", str(tmp_path), "--random", "2")
         assert done.exit_code == 0, done.output
-        assert "2 snapshots of" in done.output
+        assert "2 written" in done.output
         return str(tmp_path)
 
     def test_what_stays_passes(self, folder: str) -> None:
         done = self.run("check", "--folder", folder)
 
         assert done.exit_code == 0
-        assert "2 models as they were" in done.output
+        assert "as they were: 2 of the models" in done.output
 
     def test_a_fault_fails(self, folder: str) -> None:
         arguments = ("--folder", folder, "--inject", "hidden-constant")
