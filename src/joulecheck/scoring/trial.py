@@ -13,6 +13,7 @@ from joulecheck.campaign.blame import STATEFUL
 from joulecheck.campaign.campaign import plan
 from joulecheck.campaign.order import Plainness
 from joulecheck.campaign.search import Searched, Unit, search
+from joulecheck.case import CoefficientCase
 from joulecheck.counterexample import Counterexample
 from joulecheck.model import Subject
 from joulecheck.property import property_named
@@ -200,7 +201,9 @@ class _Trying:
 
 
 def _named(found: Counterexample) -> list[str] | None:
-    """What the blame names: repairs, then what moves the margin, the likeliest first."""
+    """What the finding names: repairs, then what moves the margin, the likeliest first."""
+    if isinstance(found.case, CoefficientCase):  # the case is about one
+        return [found.case.coefficient]
     if found.blame is None or property_named(found.property).family in STATEFUL:
         return None
     repaired = [repair.target for repair in found.blame.repairs]
