@@ -42,6 +42,10 @@ class InvalidMachine(JoulecheckError, ValueError):
     """A machine's data contradict the rules for machine files."""
 
 
+class InvalidCheck(JoulecheckError, ValueError):
+    """A layer check breaks the rules of checks, or there is none to run."""
+
+
 class InvalidModel(JoulecheckError):
     """An object does not follow the model protocol."""
 
@@ -56,6 +60,10 @@ class InvalidSetting(JoulecheckError, ValueError):
 
 class CorpusError(JoulecheckError):
     """A corpus, or a counterexample in it, cannot be read or written."""
+
+
+class InvalidSnapshot(JoulecheckError, ValueError):
+    """A snapshot cannot be read or written, or breaks a rule of its format."""
 
 
 class HarnessError(JoulecheckError):

@@ -141,7 +141,11 @@ def stored_model(name: str, own: Iterable[Subject] = ()) -> Subject:
 def _own_models(name: str) -> list[Subject]:
     """A class, an instance, or each of a mapping of factories (`module:ATTRIBUTE:key`)."""
     module_name, attribute, *key = name.split(":", 2)
-    found = _attribute(_imported(module_name), module_name, attribute)
+    known = did_you_mean(module_name, family_names())
+    module = imported(
+        module_name, sought="family and no module", hint=f"; families: {known}"
+    )
+    found = _attribute(module, module_name, attribute)
     if not isinstance(found, Mapping):
         return [loadable(found, name)]
     keys = key or list(found)
@@ -161,7 +165,18 @@ def _built(factory: Callable[[], object], name: str) -> Subject:
     return loadable(factory(), name)
 
 
-def _imported(module_name: str) -> Any:  # noqa: ANN401 - a module of the user's
+def imported(module_name: str, *, sought: str = "module", hint: str = "") -> Any:  # noqa: ANN401 - a module of the user's
+    """A module that the user named, from the working directory or the environment.
+
+    Args:
+        module_name: as in an import statement.
+        sought: what the name could have meant, for the message.
+        hint: the end of that message.
+
+    Raises:
+        UnknownName: there is no such module.
+        InvalidModel: importing it fails.
+    """
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
@@ -169,10 +184,9 @@ def _imported(module_name: str) -> Any:  # noqa: ANN401 - a module of the user's
         return importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name and module_name.partition(".")[0] == error.name.partition(".")[0]:
-            known = did_you_mean(module_name, family_names())
             msg = (
-                f"no family and no module is called {module_name!r}: looked in {here} "
-                f"and the environment; families: {known}"
+                f"no {sought} is called {module_name!r}: looked in {here} and the "
+                f"environment{hint}"
             )
             raise UnknownName(msg) from error
         msg = f"importing {module_name} failed: {error}"

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from joulecheck.cli.adapter import adapter
+from joulecheck.cli.compose import compose
 from joulecheck.cli.distribution import distribution_command
 from joulecheck.cli.explain import explain
 from joulecheck.cli.faults import faults_command
@@ -21,6 +22,7 @@ from joulecheck.cli.rank import rank
 from joulecheck.cli.replay import replay
 from joulecheck.cli.score import score_command
 from joulecheck.cli.settings import project_settings
+from joulecheck.cli.snapshot import snapshot
 from joulecheck.errors import JoulecheckError
 
 EXIT_ERROR: Final = 2
@@ -53,6 +55,7 @@ def app(context: click.Context) -> None:
 
 COMMANDS: Final = (
     adapter,
+    compose,
     distribution_command,
     explain,
     faults_command,
@@ -63,6 +66,7 @@ COMMANDS: Final = (
     rank,
     replay,
     score_command,
+    snapshot,
 )
 
 for command in COMMANDS:
