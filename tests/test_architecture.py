@@ -65,14 +65,6 @@ MAY_IMPORT = {
         "validation",
         "reports",
     },
-    "validation": {
-        *GROUND,
-        "model",
-        "reference",
-        "faults",
-        "counterexample",
-        "validation",
-    },
     "scoring": {
         *GROUND,
         "model",
@@ -93,9 +85,7 @@ MAY_IMPORT = {
         "resolve",
         "property",
         "counterexample",
-        "corpus",
         "campaign",
-        "reports",
         "validation",
     },
     "testing": {

@@ -55,7 +55,14 @@ class TestCatalogue:
     """The properties together."""
 
     def test_is_what_the_entry_point_offers(self) -> None:
-        assert list(installed().values()) == list(joulecheck_properties.CATALOGUE)
+        drawn = [law for law in installed().values() if law.drawn]
+
+        assert drawn == list(joulecheck_properties.CATALOGUE)
+
+    def test_recorded_laws_are_offered_beside_it(self) -> None:
+        recorded = [law for law in installed().values() if not law.drawn]
+
+        assert recorded == list(joulecheck_properties.RECORDED)
 
     def test_is_in_the_order_of_the_ids(self) -> None:
         ids = [law.id for law in joulecheck_properties.CATALOGUE]

@@ -338,6 +338,24 @@ class PartedCase:
         return (Question("whole", self.whole, {}), *parts)
 
 
+@attrs.frozen(kw_only=True)
+class MeasuredCase:
+    """A case beside what a machine took for it."""
+
+    case: Case
+    latency: float | None = None
+    """Second; None where it was not measured."""
+    energy: float | None = None
+    """Joule."""
+    tolerance: float
+    """How far a prediction may be off, relative: 0.2 allows a factor 1.2 both ways."""
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """The case."""
+        return (Question("case", self.case, {}),)
+
+
 AnyCase = (
     Case
     | ScaledCase
@@ -350,6 +368,7 @@ AnyCase = (
     | CoefficientCase
     | CaseSequence
     | InvalidCase
+    | MeasuredCase
 )
 
 
@@ -603,7 +622,7 @@ class DerivedCases:
         return found
 
 
-Single = TypeVar("Single", CoefficientCase, CaseSequence, InvalidCase)
+Single = TypeVar("Single", CoefficientCase, CaseSequence, InvalidCase, MeasuredCase)
 
 
 @attrs.frozen(eq=False)
@@ -781,6 +800,7 @@ _BATCHES: Final[Mapping[type, Any]] = {
     CoefficientCase: Singles,
     CaseSequence: Singles,
     InvalidCase: Singles,
+    MeasuredCase: Singles,
 }
 
 

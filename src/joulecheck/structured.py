@@ -18,6 +18,7 @@ from joulecheck.errors import did_you_mean
 def strict_converter() -> cattrs.Converter:
     """A converter that refuses unknown keys, and numbers of another type than asked."""
     made = cattrs.Converter(forbid_extra_keys=True)
+    made.register_structure_hook(bool, _truth)  # which is an int to Python
     made.register_structure_hook(int, _whole)
     made.register_structure_hook(float, _real)
     return made
@@ -56,6 +57,13 @@ def _reason(error: BaseException, kind: type | None) -> str:
     if isinstance(error, ValueError):
         return str(error)
     return format_exception(error, kind)
+
+
+def _truth(value: object, _: object) -> bool:
+    if type(value) is not bool:
+        msg = f"must be true or false, got {value!r}"
+        raise ValueError(msg)
+    return value
 
 
 def _whole(value: object, _: object) -> int:

@@ -15,9 +15,13 @@ from joulecheck.cli.distribution import distribution_command
 from joulecheck.cli.explain import explain
 from joulecheck.cli.faults import faults_command
 from joulecheck.cli.findings import findings
+from joulecheck.cli.fit import fit_command
 from joulecheck.cli.fuzz import fuzz
+from joulecheck.cli.measure import measure
 from joulecheck.cli.models import models
+from joulecheck.cli.overlay import overlay_command
 from joulecheck.cli.properties import properties
+from joulecheck.cli.provenance import provenance
 from joulecheck.cli.rank import rank
 from joulecheck.cli.replay import replay
 from joulecheck.cli.score import score_command
@@ -60,9 +64,13 @@ COMMANDS: Final = (
     explain,
     faults_command,
     findings,
+    fit_command,
     fuzz,
+    measure,
     models,
+    overlay_command,
     properties,
+    provenance,
     rank,
     replay,
     score_command,

@@ -43,6 +43,8 @@ from joulecheck.property import selected
 from joulecheck.reports.json_report import CampaignDocument
 from joulecheck.reports.terminal import CampaignReport
 from joulecheck.resolve import ModelRef, references
+from joulecheck.validation.ledger import Ledger
+from joulecheck.validation.record import CampaignRecord
 
 DEFAULT_BUDGET: Final = 30.0
 """Seconds, when neither cases nor a budget are given."""
@@ -78,6 +80,13 @@ EXIT_VACUOUS: Final = 2
     help="Name the campaign: run again, a search of the same name goes on where it "
     "stopped. Goes with --budget.",
 )
+@named_option(
+    "--ledger",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write into the provenance ledger FILE which figures the laws confirm, and which "
+    "a finding is blamed on; see `joulecheck provenance`.",
+)
 @corpus_option
 @directory_option
 @format_option
@@ -112,6 +121,9 @@ def fuzz(context: click.Context, /, *, exit_zero: bool, **given: Any) -> None:  
     if asked.name and asked.cases is not None:
         msg = "--name goes with --budget: a search of --cases ends by itself"
         raise click.UsageError(msg)
+    if asked.ledger is not None and asked.inject is not None:
+        msg = "--ledger records models as they are: leave out --inject"
+        raise click.UsageError(msg)
     outcome = _run(asked)
     new = 0 if exit_zero else outcome.new
     if new:
@@ -133,6 +145,7 @@ class Asked:
     inject: str | None
     workers: int
     name: str | None
+    ledger: Path | None
     corpus: str
     counterexamples: str
     output_format: str
@@ -155,6 +168,8 @@ def _run(asked: Asked) -> Outcome:
     with ExitStack() as stack:
         corpus = stack.enter_context(open_corpus(asked.corpus, asked.counterexamples))
         state = _state(asked)
+        ledger = Ledger.load_or_new(asked.ledger) if asked.ledger else Ledger()
+        record = CampaignRecord(ledger, subjects, laws)
         campaign = Campaign(
             subjects,
             laws,
@@ -170,6 +185,10 @@ def _run(asked: Asked) -> Outcome:
         stack.callback(listener.close)
         for event in campaign.run():
             listener(event)
+            record(event)
+        if asked.ledger:
+            ledger.save(asked.ledger)
+            text.print(f"{asked.ledger}: {record.recorded}", highlight=False)
     return listener.outcome
 
 

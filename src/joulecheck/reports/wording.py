@@ -15,6 +15,7 @@ from joulecheck.case import (
     DerivedCase,
     EquivalentPair,
     InvalidCase,
+    MeasuredCase,
     PartedCase,
     PeerCase,
     PrecisionPair,
@@ -27,15 +28,8 @@ from joulecheck.counterexample import Blame, Counterexample, Minimality, Numbers
 from joulecheck.errors import HarnessError, UnknownName
 from joulecheck.property import Property, property_named
 from joulecheck.quantities import engineering
-from joulecheck.workload import (
-    Conv2d,
-    Elementwise,
-    Gemm,
-    Node,
-    Subgraph,
-    Totals,
-    Workload,
-)
+from joulecheck.workload import Node, Subgraph
+from joulecheck.workload.words import workload_text
 
 Line = tuple[str, str]
 """A label and a text."""
@@ -96,6 +90,19 @@ def _(case: CaseSequence) -> list[Line]:
 @case_lines.register
 def _(case: InvalidCase) -> list[Line]:
     return [*_workload_lines("minimal", case.case), ("invalid", _wrong(case))]
+
+
+@case_lines.register
+def _(case: MeasuredCase) -> list[Line]:
+    took = [
+        f"{name} {engineering(value, unit)}"
+        for name, value, unit in (
+            ("latency", case.latency, "s"), ("energy", case.energy, "J")
+        )
+        if value is not None
+    ]  # fmt: skip
+    within = f"{', '.join(took)}, to be met within {case.tolerance:.0%}"
+    return [*_workload_lines("case", case.case), ("measured", within)]
 
 
 @case_lines.register
@@ -173,31 +180,6 @@ def _workload_lines(label: str, case: Case) -> list[Line]:
 def _node_text(node: Node) -> str:
     sources = ["outside" if s is None else f"node {s}" for s in node.sources]
     return f"{workload_text(node.operator)} reads {', '.join(sources)}"
-
-
-def workload_text(workload: Workload) -> str:
-    """A workload in the field's letters; what is plain is left out."""
-    match workload:
-        case Gemm():
-            batch = f" batch={workload.batch}" if workload.batch > 1 else ""
-            return f"gemm M={workload.m} N={workload.n} K={workload.k}{batch}"
-        case Conv2d():
-            sizes = " ".join(f"{n.upper()}={getattr(workload, n)}" for n in "nchwkrs")
-            plain = {"stride": 1, "padding": 0, "dilation": 1, "groups": 1}
-            others = [
-                f" {name}={getattr(workload, name)}"
-                for name, value in plain.items()
-                if getattr(workload, name) != value
-            ]
-            return f"conv2d {sizes}{''.join(others)}"
-        case Elementwise():
-            shape = "x".join(map(str, workload.shape))
-            operands = f" operands={workload.operands}" if workload.operands > 1 else ""
-            return f"{workload.function.name.lower()} {shape}{operands}"
-        case Subgraph():
-            return " -> ".join(workload_text(node.operator) for node in workload.nodes)
-        case Totals():
-            return f"totals ops={workload.ops} bytes={workload.bytes}"
 
 
 def number_lines(numbers: Sequence[Numbers]) -> Iterator[Line]:

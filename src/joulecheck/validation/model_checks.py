@@ -19,7 +19,6 @@ from joulecheck.coefficient import Layer
 from joulecheck.composition import composed, goes_by_operator
 from joulecheck.estimate import Answers, total
 from joulecheck.model import Offer, Subject
-from joulecheck.reports.wording import workload_text
 from joulecheck.space import Bounds
 from joulecheck.validation.layer_checks import (
     TOLERANCE,
@@ -39,6 +38,7 @@ from joulecheck.workload import (
     Workload,
 )
 from joulecheck.workload.columns import Bools, Floats
+from joulecheck.workload.words import workload_text
 
 _ORDER: Final = tuple(Layer)
 
