@@ -240,6 +240,10 @@ class Wrong(Enum):
     OTHER_WORKLOAD = 1.0
     """Of a kind that the model does not declare; no coefficient is named."""
 
+    def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
+        """Travel between processes by name, for NaN is no value of any member."""
+        return getattr, (type(self), self.name)
+
 
 @attrs.frozen
 class InvalidCase:

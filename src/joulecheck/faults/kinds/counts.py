@@ -6,7 +6,7 @@ shows the fault is one answer held against another.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import attrs
@@ -16,12 +16,13 @@ from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.composition import Each
 from joulecheck.estimate import Estimate
-from joulecheck.faults.mutation import Drawn, Kind, lasting, one_of
-from joulecheck.faults.planted import near_coefficient, sound, with_near_bytes
+from joulecheck.faults.mutation import Drawn, Kind, lasting, moved, one_of, with_operators
+from joulecheck.faults.planted import FaultyModel, near_coefficient, sound, with_near_bytes
+from joulecheck.knob import KnobKind
 from joulecheck.model import Scales
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.workload import Precision
-from joulecheck.workload.columns import CONV2D, PRECISIONS, Floats
+from joulecheck.workload.columns import CONV2D, PRECISIONS, Floats, OperatorColumns
 
 Rng = np.random.Generator
 Counted = Callable[[Cases], Floats]
@@ -163,6 +164,69 @@ def _same_kernel_launches(rng: Rng, model: LayeredModel) -> Drawn | None:
     return Drawn(what="of neighbours", places=("launch", "latency"), change=change)
 
 
+def _short_waits(rng: Rng, model: LayeredModel) -> Drawn:
+    limit, factor = int(one_of(rng, [8, 16, 32])), float(rng.uniform(16, 64))
+
+    def columns(ops: OperatorColumns) -> OperatorColumns:
+        deeper = np.where((ops.k < limit) & (ops.macs > 0), factor, 1.0)
+        return attrs.evolve(ops, k=ops.k * deeper, macs=ops.macs * deeper)
+
+    def change(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+        found = sound(model, cases, scales)
+        slow = sound(model, with_operators(cases, columns), scales)
+        later = attrs.evolve(
+            found, latency_terms=slow.latency_terms, latency_through=slow.latency_through
+        )
+        return lasting(model, later, slow.latency, by_layer=False)
+
+    what = f"{factor:.3g} times as long where K is below {limit}"
+    return Drawn(what=what, places=("latency", *model.latency_layers), change=change)
+
+
+class LargerMovesMore(FaultyModel):
+    """A model whose derived machines move more if one of their memories is larger."""
+
+    def derive(self, factors: Mapping[str, float]) -> FaultyModel:
+        """The derived machine, with more traffic if one capacity alone has grown."""
+        derived = self.model.derive(factors)
+        grown = {n: f for n, f in factors.items() if n in _capacities(derived) and f > 1}
+        if len(grown) != 1:
+            return self.planted_in(derived)
+        ((name, factor),) = grown.items()
+
+        def change(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+            found = sound(model, cases, scales)
+            for memory in _capacities(model)[name]:
+                found = moved(model, found, memory, factor)
+            return found
+
+        return FaultyModel(derived, change)
+
+
+def _capacities(model: LayeredModel) -> dict[str, list[str]]:
+    """The memories with a term that a capacity saves, by knob."""
+    memories = model.machine.memories.keys() & model.layers.keys()
+    return {
+        name: sorted(memories & (knob.terms or frozenset()))
+        for name, knob in model.knobs.items()
+        if knob.kind is KnobKind.CAPACITY
+    }
+
+
+def _larger_moves_more(rng: Rng, model: LayeredModel) -> Drawn | None:
+    del rng
+    knobs = _capacities(model)
+    if len(knobs) < 2:  # noqa: PLR2004 - one grows, and another stays
+        return None
+    saved = sorted({memory for some in knobs.values() for memory in some})
+    return Drawn(
+        what=f"of {', '.join(saved)}",
+        places=("energy", *saved, *(f"{name}_energy" for name in saved)),
+        change=sound,
+        wrapper=LargerMovesMore,
+    )
+
+
 KINDS: Final = (
     Kind("short-loops", "a short inner loop costs more than a long one in all",
          "remainder loops costed at full overhead", _short_loops),
@@ -178,6 +242,10 @@ KINDS: Final = (
          "a loop over groups around a kernel for all of them", _group_loop),
     Kind("dear-edges", "an intermediate costs more than writing and reading it outside",
          "overheads of fusion without its savings", _dear_edges),
+    Kind("short-waits", "a short inner loop takes longer than a long one in all",
+         "pipelines that are filled once a tile and counted once a step", _short_waits),
+    Kind("larger-moves-more", "a derived machine with a larger memory moves more",
+         "miss rates scaled the wrong way round", _larger_moves_more),
     Kind("once-a-call", "each call adds a constant to a term",
          "set-up costs inside the cost of an operator", _once_a_call),
     Kind("shared-launches", "neighbours of one kind of operator share a launch",
