@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from joulecheck.cli.adapter import adapter
+from joulecheck.cli.audit import audit
 from joulecheck.cli.compose import compose
 from joulecheck.cli.distribution import distribution_command
 from joulecheck.cli.explain import explain
@@ -56,6 +57,7 @@ def app(context: click.Context) -> None:
 
 COMMANDS: Final = (
     adapter,
+    audit,
     compose,
     distribution_command,
     explain,
