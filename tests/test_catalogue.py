@@ -26,6 +26,7 @@ FOLDERS = {
     "CMP": "composition",
     "CON": "continuity",
     "DET": "determinism",
+    "MEA": "measurement",
     "MON": "monotonicity",
     "ORD": "order",
     "PRC": "precision",
@@ -37,6 +38,9 @@ FOLDERS = {
 }
 
 each_law = pytest.mark.parametrize("law", installed().values(), ids=lambda law: law.id)
+each_drawn_law = pytest.mark.parametrize(
+    "law", joulecheck_properties.CATALOGUE, ids=lambda law: law.id
+)
 
 
 def file_of(law: Property) -> Path:
@@ -55,7 +59,14 @@ class TestCatalogue:
     """The properties together."""
 
     def test_is_what_the_entry_point_offers(self) -> None:
-        assert list(installed().values()) == list(joulecheck_properties.CATALOGUE)
+        drawn = [law for law in installed().values() if law.drawn]
+
+        assert drawn == list(joulecheck_properties.CATALOGUE)
+
+    def test_recorded_laws_are_offered_beside_it(self) -> None:
+        recorded = [law for law in installed().values() if not law.drawn]
+
+        assert recorded == list(joulecheck_properties.RECORDED)
 
     def test_is_in_the_order_of_the_ids(self) -> None:
         ids = [law.id for law in joulecheck_properties.CATALOGUE]
@@ -117,7 +128,7 @@ class TestForm:
         assert law.id not in model.exemptions
 
 
-@each_law
+@each_drawn_law
 class TestProof:
     """The property can fail, and fails where it should alone."""
 

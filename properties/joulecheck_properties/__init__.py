@@ -58,6 +58,9 @@ from joulecheck_properties.determinism.same_question_same_answer import (
     SameQuestionSameAnswer,
 )
 from joulecheck_properties.determinism.threads_agree import ThreadsAgree
+from joulecheck_properties.measurement.predictions_meet_measurements import (
+    PredictionsMeetMeasurements,
+)
 from joulecheck_properties.monotonicity.energy_grows_with_repetition import (
     EnergyGrowsWithRepetition,
 )
@@ -239,3 +242,6 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     ReorderingIndependentNodes(),  # SYM007
 )
 """Every built-in property. The entry point `joulecheck.properties` offers it."""
+
+RECORDED: Final[tuple[Property, ...]] = (PredictionsMeetMeasurements(),)  # MEA001
+"""Properties of cases that are recorded and never drawn."""

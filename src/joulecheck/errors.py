@@ -58,6 +58,10 @@ class InvalidSetting(JoulecheckError, ValueError):
     """A setting from the command line, the environment or pyproject.toml is wrong."""
 
 
+class InvalidMeasurement(JoulecheckError, ValueError):
+    """A file of measurements cannot be read, or a row of it breaks a rule."""
+
+
 class CorpusError(JoulecheckError):
     """A corpus, or a counterexample in it, cannot be read or written."""
 

@@ -47,6 +47,7 @@ FAMILIES: Final = {
     "BND": "physical bounds",
     "DET": "determinism",
     "ROB": "robustness",
+    "MEA": "measurement",
 }
 
 
@@ -117,6 +118,8 @@ class Property(ABC):
     needs: ClassVar[frozenset[Offer]]
     """What a model must offer."""
     planted: ClassVar[Planted]
+    drawn: ClassVar[bool] = True
+    """Whether a campaign draws its cases; those of others are recorded and replayed."""
     thinning: ClassVar[int] = 1
     """One case in this many is checked, for laws that cost a scalar call each."""
 
@@ -224,10 +227,12 @@ def property_named(name: str) -> Property:
 def selected(select: Sequence[str], ignore: Sequence[str]) -> list[Property]:
     """The properties whose id starts with one of `select` (all if empty), not `ignore`.
 
+    Only those whose cases are drawn.
+
     Raises:
         UnknownName: a prefix matches no property.
     """
-    laws = installed()
+    laws = {name: law for name, law in installed().items() if law.drawn}
     for prefix in (*select, *ignore):
         if not any(law_id.startswith(prefix) for law_id in laws):
             msg = f"no property starts with {prefix!r}: {did_you_mean(prefix, laws)}"

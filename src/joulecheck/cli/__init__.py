@@ -11,13 +11,17 @@ from rich.text import Text
 
 from joulecheck.cli.adapter import adapter
 from joulecheck.cli.audit import audit
+from joulecheck.cli.compare import compare
 from joulecheck.cli.compose import compose
 from joulecheck.cli.distribution import distribution_command
 from joulecheck.cli.explain import explain
 from joulecheck.cli.faults import faults_command
 from joulecheck.cli.findings import findings
+from joulecheck.cli.fit import fit_command
 from joulecheck.cli.fuzz import fuzz
+from joulecheck.cli.measure import measure
 from joulecheck.cli.models import models
+from joulecheck.cli.overlay import overlay_command
 from joulecheck.cli.properties import properties
 from joulecheck.cli.provenance import provenance
 from joulecheck.cli.rank import rank
@@ -58,13 +62,17 @@ def app(context: click.Context) -> None:
 COMMANDS: Final = (
     adapter,
     audit,
+    compare,
     compose,
     distribution_command,
     explain,
     faults_command,
     findings,
+    fit_command,
     fuzz,
+    measure,
     models,
+    overlay_command,
     properties,
     provenance,
     rank,

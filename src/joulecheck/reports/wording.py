@@ -15,6 +15,7 @@ from joulecheck.case import (
     DerivedCase,
     EquivalentPair,
     InvalidCase,
+    MeasuredCase,
     PartedCase,
     PeerCase,
     PrecisionPair,
@@ -92,6 +93,19 @@ def _(case: InvalidCase) -> list[Line]:
 
 
 @case_lines.register
+def _(case: MeasuredCase) -> list[Line]:
+    took = [
+        f"{name} {engineering(value, unit)}"
+        for name, value, unit in (
+            ("latency", case.latency, "s"), ("energy", case.energy, "J")
+        )
+        if value is not None
+    ]  # fmt: skip
+    within = f"{', '.join(took)}, to be met within {case.tolerance:.0%}"
+    return [*_workload_lines("case", case.case), ("measured", within)]
+
+
+@case_lines.register
 def _(case: PeerCase) -> list[Line]:
     return [*_workload_lines("minimal", case.case), ("peer", case.peer)]
 
@@ -120,21 +134,6 @@ def _wrong(case: InvalidCase) -> str:
             return f"no coefficient is called {case.named}"
         case _:
             return f"{case.named} x {case.wrong.value:g}"
-
-
-@case_lines.register
-def _(case: EquivalentPair) -> list[Line]:
-    other = _workload_lines("the same", case.other)
-    return [*_workload_lines("minimal", case.one), *other, ("spelling", case.how)]
-
-
-@case_lines.register
-def _(case: PartedCase) -> list[Line]:
-    lines = _workload_lines("whole", case.whole)
-    for part in case.parts:
-        label = "part" if part.times == 1 else f"{part.times} x"
-        lines += _workload_lines(label, part.case)
-    return [*lines, ("parted by", case.how)]
 
 
 def _summary(scale: Mapping[str, float]) -> dict[str, float]:

@@ -308,10 +308,11 @@ def _nothing_negative(machines: Sequence[Subject], seed: int) -> Requirement:
     asked = 0
     for model in machines:
         space = property_named("MON001").space(model)
-        rows = space.sample(np.random.default_rng(seed), SAMPLED)
-        for cases in (Cases.of(cases_of(model)), space.batch(rows)):
-            asked += len(cases)
-            gaps += _negatives(model, cases)
+        rows = space.sample(np.random.default_rng(seed), SAMPLED).tolist()
+        drawn = [space.build(row).questions[0].case for row in rows]
+        cases = Cases.of([*cases_of(model), *drawn])
+        asked += len(cases)
+        gaps += _negatives(model, cases)
     return Requirement(
         name="nothing-negative",
         demand="no energy, latency or utilisation is negative",

@@ -64,5 +64,6 @@ def rebuilt(
     }
     data = attrs.evolve(with_figures(found.data, figures), coefficients=rows)
     made = type(found)(data)
-    faulty = isinstance(model.model, FaultyModel)
-    return Subject.of(model.model.planted_in(made) if faulty else made, name=model.name)
+    if isinstance(model.model, FaultyModel):
+        return Subject.of(model.model.planted_in(made), name=model.name)
+    return Subject.of(made, name=model.name)

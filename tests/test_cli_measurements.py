@@ -1,0 +1,136 @@
+"""`joulecheck measure` and `joulecheck overlay`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from command import Run
+from joulecheck.case import Case
+from joulecheck.validation import host_fit, timing
+from joulecheck.validation.host import Host
+from joulecheck.validation.measurement import read
+from joulecheck.workload import Gemm, Precision
+
+HEADING = "machine,op,m,n,k,precision,latency_s,latency_min_s,latency_max_s\n"
+
+LARGE = "gemm,8192,8192,8192,FP16"
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Run:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
+    return Run(tmp_path, monkeypatch, capsys)
+
+
+class TestOverlay:
+    def test_what_agrees_confirms_a_figure(self, run: Run) -> None:
+        (run.folder / "v100.csv").write_text(
+            HEADING + f"V100-SXM3-32GB,{LARGE},9.9e-3,9.8e-3,1.1e-2\n"
+        )
+
+        done = run("overlay", "v100.csv")
+
+        assert "agrees" in done.stdout
+        assert "CALIBRATED  reference:V100-SXM3-32GB clock" in done.stdout
+        assert (done.returncode, done.stderr) == (0, "")
+
+    def test_what_disagrees_is_a_finding_that_replays_and_can_be_accepted(
+        self, run: Run
+    ) -> None:
+        (run.folder / "v100.csv").write_text(
+            HEADING + f"reference:V100-SXM3-32GB,{LARGE},0.9,,\n"
+        )
+
+        done = run("overlay", "v100.csv", "--output-format", "json")
+
+        told = json.loads(done.stdout)
+        assert done.returncode == 1
+        assert told["disagreements"][0]["figure"] == "clock"
+        (finding,) = told["findings"]
+
+        replayed = run("replay", finding)
+        assert replayed.returncode == 1
+        assert "STILL FAILS" in replayed.stdout
+        shown = run("findings", "show", finding)
+        assert "measured" in shown.stdout
+        assert "to be met within 20%" in shown.stdout
+
+        run("findings", "accept", finding, "--reason", "measured on a loaded machine")
+        assert run("overlay", "v100.csv").returncode == 0
+
+    def test_a_ledger_keeps_what_is_confirmed(self, run: Run) -> None:
+        (run.folder / "v100.csv").write_text(HEADING + f"V100-SXM3-32GB,{LARGE},9.9e-3,,\n")
+
+        run("overlay", "v100.csv", "--ledger", "ledger.json")
+
+        shown = run(
+            "provenance", "show", "reference:V100-SXM3-32GB", "peak_ops_per_sec.FP16",
+            "--ledger", "ledger.json",
+        )  # fmt: skip
+        assert "CALIBRATED" in shown.stdout
+
+    def test_exit_zero_tells_and_does_not_fail(self, run: Run) -> None:
+        (run.folder / "v100.csv").write_text(HEADING + f"V100-SXM3-32GB,{LARGE},0.9,,\n")
+
+        assert run("overlay", "v100.csv", "--exit-zero").returncode == 0
+
+    @pytest.mark.parametrize(
+        ("row", "message"),
+        [
+            (f"V100-SXM3,{LARGE},1,,", "reference has no model 'V100-SXM3': did you mean"),
+            (f"V100-SXM3-32GB,{LARGE},-1,,", "line 2"),
+        ],
+    )
+    def test_a_mistake_is_told_without_a_traceback(
+        self, run: Run, row: str, message: str
+    ) -> None:
+        (run.folder / "v100.csv").write_text(f"{HEADING}{row}\n")
+
+        done = run("overlay", "v100.csv")
+
+        assert done.returncode == 2
+        assert message in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+class TestMeasure:
+    @pytest.fixture(autouse=True)
+    def quick(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """One small case of each use, and a fit that holds on any machine."""
+        cases = {"fit": [Case(Gemm(8, 8, 8))], "check": [Case(Gemm(4, 4, 4))]}
+        monkeypatch.setattr(host_fit, "workloads", lambda _: cases)
+        monkeypatch.setattr(timing, "SHORTEST", 1e-5)
+        monkeypatch.setattr(
+            host_fit,
+            "fit",
+            lambda name, _: Host(
+                name=name, peak={Precision.FP32: 1e10}, bandwidth=1e9, launch=1e-6
+            ),
+        )
+
+    def test_it_leaves_measurements_and_a_model_that_other_commands_take(
+        self, run: Run
+    ) -> None:
+        done = run("measure", "--name", "here", "--repeats", "3")
+
+        assert done.returncode == 0
+        assert "launch     1 us" in done.stdout
+        taken = read(Path("hosts/here.jsonl"))
+        assert [one.use for one in taken] == ["fit", "check"]
+        assert all(one.machine == "host:here" and one.repeats == 3 for one in taken)
+        listed = run("models", "host:here")
+        assert "host:here" in listed.stdout
+        laid = run("overlay", "hosts/here.jsonl", "--exit-zero")
+        assert "2 numbers, within 20%" in laid.stdout
+
+    def test_a_name_that_is_no_file_name_is_refused(self, run: Run) -> None:
+        done = run("measure", "--name", "../up")
+
+        assert done.returncode == 2
+        assert "letters, digits" in done.stderr
