@@ -25,7 +25,7 @@ from joulecheck.cli.stored import own_models_option, resolver
 from joulecheck.corpus import Finding, finding_file
 from joulecheck.corpus.store import Corpus
 from joulecheck.counterexample import numbers_of
-from joulecheck.property import HEADINGS, installed, property_named
+from joulecheck.property import HEADINGS, STAYS, installed, property_named
 from joulecheck.reports.json_report import dumps
 from joulecheck.reports.terminal import show_finding
 
@@ -74,10 +74,11 @@ def _explain_property(name: str, output_format: str) -> None:
     out = console()
     out.print(Text(f"{law.id} {law.name}", style="bold"))
     out.print(Text(law.documentation["Title"]))
-    for heading in HEADINGS:
-        out.print()
-        out.print(Text(heading, style="bold"))
-        out.print(Padding(Text(law.documentation.get(heading, "-")), (0, 0, 0, 2)))
+    for heading in (*HEADINGS, STAYS):
+        if heading in law.documentation:
+            out.print()
+            out.print(Text(heading, style="bold"))
+            out.print(Padding(Text(law.documentation[heading]), (0, 0, 0, 2)))
 
 
 def _explain_finding(

@@ -170,11 +170,6 @@ class Generalised:
         """That of the minimal case, where it was the only one looked for."""
         return self.regions[0] if self.regions else None
 
-    @property
-    def around(self) -> Region | None:
-        """That of the minimal case, where it was the only one looked for."""
-        return self.regions[0] if self.regions else None
-
     def contains(self, space: CaseSpace, rows: Ints) -> Bools:
         """(n,) which canonical rows are in one of the regions."""
         columns = Columns(space, rows)
