@@ -296,10 +296,11 @@ class TestEvents:
         assert [event.done for event in events] == done
         assert {event.planned for event in events} == {2 * full + 20}
 
-    def test_ends_a_pair_with_its_finding(self) -> None:
+    def test_ends_a_pair_with_a_finding_that_is_not_explained(self) -> None:
         model = tiny(lambda case: Estimate(energy=-1.0 if case.macs > 9 else 1.0))
+        extent = Extent(cases=10 * SCALAR_EPOCH)
 
-        events = campaign([model], ["MON001"], extent=Extent(cases=10 * SCALAR_EPOCH))
+        events = campaign([model], ["MON001"], extent=extent, explain=False)
 
         found = one(CounterexampleFound, events).counterexample
         assert (found.model, found.property, found.seed) == ("tiny", "MON001", 1)

@@ -60,6 +60,9 @@ SCALAR_EDITS: Final = 60
 SCALAR_ROWS: Final = 4
 """As `ROWS`, for such a model."""
 
+TOTALS: Final = frozenset({"energy", "latency", "utilisation"})
+"""What any change to a part moves as well."""
+
 NEGLIGIBLE: Final = 1e-6
 """A sensitivity below this is none."""
 
@@ -102,13 +105,16 @@ class Fix:
 
 
 def fix_of(found: Counterexample) -> Fix | None:
-    """The best repair of a counterexample, if it mends all that was seen to fail."""
-    if found.blame is None or not found.blame.repairs:
+    """The best repair of a part of the answer, if it mends all that was seen to fail.
+
+    A change to a total tells nothing apart: whatever is too small is mended by more.
+    """
+    if found.blame is None:
         return None
-    best = found.blame.repairs[0]
-    if best.repaired < 1 or best.broken > 0:
-        return None
-    return Fix(found.case, best.target, best.change)
+    for repair in found.blame.repairs:
+        if repair.target not in TOTALS and repair.repaired == 1 and not repair.broken:
+            return Fix(found.case, repair.target, repair.change)
+    return None
 
 
 def blame(

@@ -149,9 +149,10 @@ class Causes:
         """The cause of which a new counterexample of the pair is only one more case.
 
         The same change repairs both: from now on, it tells the failures outside of the
-        region too.
+        region too. Where it told them already and missed this one, it is another cause.
         """
-        cause = next((c for c in self.behind(pair) if c.is_like(found)), None)
+        bounded = (c for c in self.behind(pair) if c.is_bounded(pair.model))
+        cause = next((c for c in bounded if c.is_like(found)), None)
         if cause is not None:
             cause.open.add(pair.model)
         return cause

@@ -222,9 +222,10 @@ class _Search:
         self.deadline = deadline
         self.on_batch = on_batch
         self.space: CaseSpace = law.space(model)
-        self.checks = -unit.counted.checks
-        self.in_domain = -unit.counted.in_domain
-        self.masked = -unit.counted.masked
+        again = Counts() if unit.follow else unit.counted
+        self.checks = -again.checks
+        self.in_domain = -again.in_domain
+        self.masked = -again.masked
         self.least = np.nan
         self.unconfirmed: AnyCase | None = None
 
