@@ -662,6 +662,11 @@ class TestWording:
     def test_sentences(self, region: Region, sentence: str) -> None:
         assert region.sentence == sentence
 
+    def test_no_more_than_nothing(self) -> None:
+        none = Interval(Feature(("macs",)), None, 0)
+
+        assert Region([], [none]).sentence == "every case with MACs = 0"
+
     @pytest.mark.parametrize(
         ("low", "high", "text"),
         [

@@ -78,7 +78,7 @@ def _best(
     best = max(few, key=lambda found: found.gain, default=None)
     if best is None or best.gain < GOOD * table.failing[some].sum():
         dear = np.flatnonzero(table.costs > CHEAP)
-        more = [*few, *_of_values(table, seed, some, dear)]
+        more = [*few, *(_of_values(table, seed, some, dear) if len(dear) else [])]
         best = max(more, key=lambda found: found.gain, default=None)
     return best if best is not None and best.gain > 0 else None
 
