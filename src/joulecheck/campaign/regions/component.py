@@ -78,7 +78,7 @@ def _best(
     best = max(few, key=lambda found: found.gain, default=None)
     if best is None or best.gain < GOOD * table.failing[some].sum():
         dear = np.flatnonzero(table.costs > CHEAP)
-        more = [*few, *(_of_values(table, seed, some, dear) if len(dear) else [])]
+        more = [*few, *_of_values(table, seed, some, dear)]
         best = max(more, key=lambda found: found.gain, default=None)
     return best if best is not None and best.gain > 0 else None
 
@@ -92,6 +92,8 @@ def _gain(failing: Floats, passing: Floats, at_first: tuple[int, int]) -> Floats
 
 def _of_values(table: Table, seed: int, some: Ints, terms: Ints) -> Iterator[_Best]:
     """For either side the best end of an interval of some term."""
+    if not len(terms):
+        return
     labels = table.failing[some]
     counts = int(labels.sum()), int((~labels).sum())
     for sign in (1.0, -1.0):
