@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from math import inf, nan
 from typing import (
+    Any,
     Final,
     NamedTuple,
     Never,
@@ -215,6 +216,10 @@ class Wrong(Enum):
     INFINITE_FACTOR = inf
     OTHER_WORKLOAD = 1.0
     """Of a kind that the model does not declare; no coefficient is named."""
+
+    def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
+        """Travel between processes by name, for NaN is no value of any member."""
+        return getattr, (type(self), self.name)
 
 
 @attrs.frozen
