@@ -93,6 +93,7 @@ MAY_IMPORT = {
         "model",
         "reference",
         "faults",
+        "elsewhere",
         "resolve",
         "property",
         "counterexample",
@@ -240,7 +241,7 @@ class TestParts:
             for used in inner(imported)
         }
 
-        assert known <= GROUND
+        assert known <= GROUND | {name}
 
     def test_the_layers_point_downwards(self) -> None:
         assert not [

@@ -23,7 +23,7 @@ from tiny import Tiny, TinyInBatches
 PLACES = {
     "dropped-term": ("static", "add term static to the total energy"),
     "misplaced-layer": ("dram", "take term dram out of the prediction up to SCRATCHPAD"),
-    "roofline-minimum": ("latency", "make the latency the longest of its terms"),
+    "roofline-minimum": ("latency", "compose the latency of its terms as declared"),
     "flipped-sign": ("SCRATCHPAD", "turn the sign of all of layer SCRATCHPAD"),
     "dear-int8": ("energy", "divide by 8 energy at INT8"),
     "int8-as-fp32": ("energy", "halve energy at INT8"),
@@ -33,7 +33,7 @@ PLACES = {
         "keep coefficient dram_energy out of term l1",
     ),
     "hidden-constant": ("alu", "drop energy term alu"),
-    "compute-only-roofline": ("latency", "make the latency the longest of its terms"),
+    "compute-only-roofline": ("latency", "compose the latency of its terms as declared"),
     "inverted-utilisation": ("utilisation", "invert the utilisation"),
 }
 """Planted faults, and the target and the change that a good blame names first."""
@@ -80,6 +80,36 @@ class TestBlame:
 
     def test_says_nothing_where_no_single_change_repairs(self) -> None:
         assert blamed(property_named("MON002")).repairs == ()
+
+    def test_names_the_total_where_no_factor_repairs(self) -> None:
+        model = ModelRef("reference:Google-TPU-v4", "int16-wrap#0").load()
+        law = property_named("BND001")
+        case = Case(Gemm(m=1, n=65536, k=1), Precision.INT8)
+
+        found = blame(law, model, law.space(model), case, evidence(law, model))
+
+        assert [repair.target for repair in found.repairs] == ["latency"]
+        assert found.repairs[0].change == "answer a much larger latency"
+
+    def test_names_a_term_where_all_coefficients_are_scaled_alike(self) -> None:
+        model = ModelRef("reference:Google-TPU-v4", "leaking-coefficient#0").load()
+        law = property_named("SCL001")
+
+        found = search(Unit(model.name, law.id, 1, 0, 2000), model, law).counterexample
+
+        assert found is not None
+        assert found.blame is not None
+        assert found.blame.repairs[0].target == "array"
+
+    def test_names_a_memory_whose_bytes_are_too_many(self) -> None:
+        model = ModelRef("reference:Stillwater-DFM-128", "four-bytes#0").load()
+        law = property_named("BND005")
+
+        found = search(Unit(model.name, law.id, 1, 0, 4000), model, law).counterexample
+
+        assert found is not None
+        assert found.blame is not None
+        assert "local" in [repair.target for repair in found.blame.repairs]
 
     def test_blames_no_number_for_a_state_that_is_kept(self) -> None:
         assert blamed(property_named("DET001")) == Blame()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from typing import Any
 
 import numpy as np
@@ -126,6 +127,14 @@ each_space = pytest.mark.parametrize("cases", SPACES.values(), ids=SPACES)
 def through_json(case: AnyCase) -> AnyCase:
     """The case after it was written and read."""
     return structure_case(json.loads(json.dumps(unstructure_case(case))))
+
+
+class TestPickle:
+    """Cases between processes."""
+
+    @each_kind
+    def test_every_kind_comes_back_equal(self, case: AnyCase) -> None:
+        assert pickle.loads(pickle.dumps(case)) == case  # noqa: S301 - our own
 
 
 class TestJson:

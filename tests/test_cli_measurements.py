@@ -64,6 +64,17 @@ class TestOverlay:
         run("findings", "accept", finding, "--reason", "measured on a loaded machine")
         assert run("overlay", "v100.csv").returncode == 0
 
+    def test_a_ledger_keeps_what_is_confirmed(self, run: Run) -> None:
+        (run.folder / "v100.csv").write_text(HEADING + f"V100-SXM3-32GB,{LARGE},9.9e-3,,\n")
+
+        run("overlay", "v100.csv", "--ledger", "ledger.json")
+
+        shown = run(
+            "provenance", "show", "reference:V100-SXM3-32GB", "peak_ops_per_sec.FP16",
+            "--ledger", "ledger.json",
+        )  # fmt: skip
+        assert "CALIBRATED" in shown.stdout
+
     def test_exit_zero_tells_and_does_not_fail(self, run: Run) -> None:
         (run.folder / "v100.csv").write_text(HEADING + f"V100-SXM3-32GB,{LARGE},0.9,,\n")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 
 import attrs
 import pytest
@@ -12,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from joulecheck.case import Case
 from joulecheck.cli import app
-from joulecheck.coefficient import Coefficient
+from joulecheck.coefficient import Coefficient, Provenance
 from joulecheck.errors import NotOffered
 from joulecheck.estimate import Estimate
 from joulecheck.faults import fault_named, inject
@@ -20,15 +21,17 @@ from joulecheck.faults.planted import FaultyModel
 from joulecheck.model import Subject, registered
 from joulecheck.reference import MACHINES
 from joulecheck.reference.layered import LayeredModel
+from joulecheck.reference.roofline import ROOFLINES
 from joulecheck.scoring.mutants import REPRESENTATIVES
+from joulecheck.validation.fit_record import apply_to_model
 from joulecheck.validation.fitters import (
     ACCURACY,
     Fit,
     Fitted,
     Status,
-    apply_to_model,
     fit,
 )
+from joulecheck.validation.ledger import Ledger, Support
 from tiny import Tiny, energy
 
 INTEL = "Intel-i7-12700K"
@@ -216,6 +219,11 @@ class TestOwnModels:
         assert [one.status for one in found.coefficients] == [Status.RECOVERED] * 2
         assert named(found, "dram").count == "compulsory external bytes"
 
+    def test_a_pair_of_operations_of_totals_counts_as_a_mac(self) -> None:
+        found = fit(Subject.of(ROOFLINES["Hailo-8"]()))
+
+        assert named(found, "mac_energy.INT8").status is Status.RECOVERED
+
     def test_a_price_that_is_half_the_declared_one_is_found(self) -> None:
         mac = named(fit(self.model(mac=0.5)), "mac")
 
@@ -228,6 +236,12 @@ class TestOwnModels:
         assert found.hides
         assert not found.faults
 
+    def test_a_price_that_is_declared_0_is_not_dead(self) -> None:
+        found = fit(self.model(memory=0.0))
+
+        assert found.is_sound
+        assert named(found, "dram").status is Status.ZERO
+
     def test_one_without_coefficients_is_told(self) -> None:
         with pytest.raises(NotOffered, match="tiny cannot be fitted"):
             fit(Subject.of(Tiny(energy)))
@@ -236,26 +250,64 @@ class TestOwnModels:
 class TestApplying:
     """What a fit leaves in the record."""
 
-    def test_is_evidence_for_each_coefficient_and_no_number(self) -> None:
-        model = reference(INTEL)
-        found = fitted(INTEL)
+    def test_what_is_recovered_is_theoretical_and_no_number_changes(self) -> None:
+        model, ledger = reference(INTEL), Ledger()
 
-        same, entries = apply_to_model(found, model)
+        same = apply_to_model(fitted(INTEL), model, ledger)
 
         assert same is model
-        assert [one.field for one in entries] == list(model.energy_coefficients)
-        assert {one.machine for one in entries} == {INTEL}
-        told = {one.field: one.evidence for one in entries}
-        assert "the fitted value is the declared one" in told["dram_energy"]
-        assert "by bytes of dram" in told["dram_energy"]
+        entry = ledger.entry(model.name, "l2_energy")
+        assert entry is not None
+        (support,) = entry.evidence
+        assert isinstance(support, Support)
+        assert support.level is Provenance.THEORETICAL
+        assert support.greatest_error is not None
+        assert support.greatest_error <= ACCURACY
+        assert "bytes of l2" in support.note
 
-    def test_is_the_fitted_value_where_that_is_asked_for(self) -> None:
+    def test_a_core_field_is_backed_by_the_coefficients_that_it_stands_for(self) -> None:
+        ledger = Ledger()
+
+        apply_to_model(fitted(INTEL), reference(INTEL), ledger)
+
+        entry = ledger.entry(f"reference:{INTEL}", "energy_per_byte")
+        assert entry is not None
+        assert entry.evidence
+
+    def test_what_outputs_do_not_tell_gets_no_evidence(self) -> None:
+        ledger = Ledger()
+
+        apply_to_model(fitted(INTEL), reference(INTEL), ledger)
+
+        entry = ledger.entry(f"reference:{INTEL}", "fetch_energy")
+        assert entry is not None
+        assert not entry.evidence
+        assert not entry.flags
+
+    def test_a_coefficient_that_is_wrong_is_flagged_until_it_is_right(self) -> None:
+        ledger, model = Ledger(), reference(INTEL)
+
+        apply_to_model(fitted(INTEL, "dead-coefficient"), model, ledger)
+
+        entry = ledger.entry(model.name, "dram_energy")
+        assert entry is not None
+        assert [flag.reason for flag in entry.blamed] == [
+            "dram_energy: no output responds to it"
+        ]
+
+        apply_to_model(fitted(INTEL), model, ledger)
+
+        entry = ledger.entry(model.name, "dram_energy")
+        assert entry is not None
+        assert not entry.flags
+
+    def test_a_model_gets_fitted_values_where_that_is_asked_for(self) -> None:
         """What INT8 costs more becomes its price, and nothing else changes."""
         model = reference(INTEL)
         faulty = inject(model, fault_named("dear-int8"))
         found = fit(faulty, cases=CASES)
 
-        changed, _ = apply_to_model(found, faulty, values=True)
+        changed = apply_to_model(found, faulty, Ledger(), values=True)
 
         before = model.coefficients["mac_energy.INT8"].value
         assert isinstance(changed.model, FaultyModel)
@@ -266,7 +318,7 @@ class TestApplying:
         model = TestOwnModels.model(mac=0.5)
 
         with pytest.raises(NotOffered, match="cannot be built with other values"):
-            apply_to_model(fit(model), model, values=True)
+            apply_to_model(fit(model), model, Ledger(), values=True)
 
 
 class TestCommand:
@@ -294,6 +346,18 @@ class TestCommand:
 
         assert done.exit_code == 1
         assert "no output responds to it" in done.output
+
+    def test_a_ledger_is_written(self, tmp_path: Path) -> None:
+        file = tmp_path / "ledger.json"
+
+        done = self.run("reference:Hailo-8", "--ledger", str(file))
+        refused = self.run(
+            "reference:Hailo-8", "--ledger", str(file), "--inject", "dead-coefficient"
+        )
+
+        assert done.exit_code == 0
+        assert Ledger.load(file).machines == ["reference:Hailo-8"]
+        assert refused.exit_code == 2
 
     def test_data_has_every_figure(self) -> None:
         done = self.run("reference:Hailo-8", "--output-format", "json")

@@ -29,6 +29,9 @@ STATEFUL = {"cache-without-scale", "not-restored", "read-for-write", "squared-co
             "dead-coefficient", "leaking-coefficient"}  # fmt: skip
 """Kinds that show under scaled coefficients alone."""
 
+DERIVED = {"larger-moves-more"}
+"""Kinds that show in derived machines alone."""
+
 each_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
 
 
@@ -61,6 +64,8 @@ def questions(model: LayeredModel) -> Cases:
         Conv2d(n=1, c=8, h=28, w=28, k=8, r=3, s=3, dilation=2),
         Elementwise(Function.ADD, (4, 8, 16, 16)),
         chain,
+        Subgraph([Node(small), Node(small)]),
+        Gemm(m=1 << 30, n=1, k=1),
     ]
     precisions = sorted(model.precisions, key=lambda p: p.name)
     return Cases.of([Case(w, p) for w, p in product(workloads, precisions)])
@@ -72,6 +77,17 @@ def numbers(answer: Estimate) -> np.ndarray:
     values = [answer.energy, answer.latency, answer.utilisation]
     values += [value for mapping in mappings for value in mapping.values()]
     return np.array([np.asarray(value, dtype=np.float64) for value in values])
+
+
+def derives_otherwise(model: LayeredModel, mutation: Mutation, knob: str) -> bool:
+    """Whether the machine of twice this figure answers otherwise."""
+    cases, faulty = questions(model), mutation.plant(model)
+    if not model.knobs[knob].allows(2.0):
+        return False
+    found, sound = (
+        one.derive({knob: 2.0}).estimate_batch(cases) for one in (faulty, model)
+    )
+    return not np.array_equal(numbers(found), numbers(sound), equal_nan=True)
 
 
 class TestKinds:
@@ -120,6 +136,8 @@ class TestKinds:
                 )
                 for given in one_scaled
             ]
+            if kind.name in DERIVED:
+                changed += [derives_otherwise(model, mutation, n) for n in model.knobs]
         assert any(changed)
 
     @each_kind

@@ -14,6 +14,7 @@ from joulecheck.campaign.campaign import Campaign, Extent
 from joulecheck.campaign.events import CampaignFinished, CounterexampleFound
 from joulecheck.campaign.workers import Inline
 from joulecheck.case import Case, MeasuredCase
+from joulecheck.coefficient import Provenance
 from joulecheck.counterexample import from_json, to_json
 from joulecheck.errors import InvalidMachine, InvalidMeasurement, InvalidSetting
 from joulecheck.faults import fault_named, inject
@@ -21,10 +22,12 @@ from joulecheck.model import Subject
 from joulecheck.property import property_named, selected
 from joulecheck.reference import load_model
 from joulecheck.validation import host, host_fit
+from joulecheck.validation.calibration import note
 from joulecheck.validation.host import Host, HostModel
+from joulecheck.validation.ledger import Ledger
 from joulecheck.validation.measurement import Measurement
 from joulecheck.validation.overlay import Verdict, counterexample, overlay
-from joulecheck.workload import Gemm, Precision
+from joulecheck.workload import Elementwise, Function, Gemm, Precision
 
 LAW = property_named("MEA001")
 
@@ -149,10 +152,10 @@ class TestFigures:
         assert sum(compared.figures[n] for n in compared.figures if "energy" in n) > 0.5
 
     def test_agreement_confirms_what_decides_it(self) -> None:
-        found = held(taken(V100, LARGE), taken(V100, LARGE, 1.1)).calibrated
+        (found,) = held(taken(V100, LARGE), taken(V100, LARGE, 1.1)).calibrated
 
-        assert [c.figure for c in found] == ["clock"]
-        assert found[0].evidence.startswith("2 measurements agree within 20%")
+        assert found.figure == "clock"
+        assert found.ratios == pytest.approx([1.0, 1 / 1.1])
 
     def test_one_that_disagrees_takes_the_confirmation_away(self) -> None:
         other = Case(Gemm(4096, 8192, 8192), Precision.FP16)
@@ -184,6 +187,58 @@ class TestFigures:
         assert filed.blame is not None
         assert filed.blame.coefficients["clock"] < 0  # a faster clock makes it worse
         assert from_json(to_json(filed)) == filed
+
+
+class TestLedger:
+    PEAK = "peak_ops_per_sec.FP16"
+
+    def test_what_is_confirmed_is_calibrated_at_the_precision_that_was_measured(
+        self,
+    ) -> None:
+        ledger = Ledger()
+
+        note(ledger, held(taken(V100, LARGE, conditions="at 1.2 GHz")), V100, {})
+
+        entry = ledger.entry(V100.name, self.PEAK)
+        assert entry is not None
+        assert entry.level is Provenance.CALIBRATED
+        assert entry.evidence[0].note == "at 1.2 GHz"  # type: ignore[union-attr]
+        assert ledger.entry(V100.name, "peak_ops_per_sec.FP32") is None
+
+    def test_a_price_is_calibrated_with_the_core_field_that_it_makes(self) -> None:
+        model = Subject.of(load_model("Stillwater-KPU-T256"), name="reference:KPU")
+        stream = Case(Elementwise(Function.ADD, (1 << 24,)))
+        predicted = float(model.answer(stream.questions[0]).energy[0])
+        one = Measurement(machine=model.name, case=stream, energy=predicted)
+        ledger = Ledger()
+
+        note(ledger, held(one, model=model), model, {})
+
+        levels = {name: e.level for name, e in ledger.entries(model.name).items()}
+        assert levels == {
+            "dram_energy": Provenance.CALIBRATED,
+            "energy_per_byte": Provenance.CALIBRATED,
+        }
+
+    def test_what_is_contradicted_is_flagged_with_its_finding(self) -> None:
+        found, ledger = held(taken(V100, LARGE, 2.0)), Ledger()
+        (one,) = found.disagreements
+
+        note(ledger, found, V100, {one: "F-12345678"})
+
+        entry = ledger.entry(V100.name, self.PEAK)
+        assert entry is not None
+        assert [(f.property, f.finding) for f in entry.blamed] == [("MEA001", "F-12345678")]
+
+    def test_a_flag_goes_when_the_measurement_agrees(self) -> None:
+        ledger, wrong = Ledger(), held(taken(V100, LARGE, 2.0))
+        note(ledger, wrong, V100, {})
+
+        note(ledger, held(taken(V100, LARGE)), V100, {})
+
+        entry = ledger.entry(V100.name, self.PEAK)
+        assert entry is not None
+        assert entry.flags == ()
 
 
 class TestHosts:

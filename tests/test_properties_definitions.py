@@ -8,10 +8,10 @@ from joulecheck.case import Case
 from joulecheck.coefficient import Coefficient, Layer
 from joulecheck.errors import NotOffered
 from joulecheck.estimate import Estimate
-from joulecheck.machine import Machine, Memory
+from joulecheck.machine import Machine, Memory, Resources
 from joulecheck.resolve import ModelRef
 from joulecheck.testing import applicable, assert_holds, assert_holds_for
-from joulecheck.workload import Conv2d, Elementwise, Function, Precision
+from joulecheck.workload import Conv2d, Elementwise, Function, Node, Precision, Subgraph
 from tiny import MAC, Tiny, at, gemm, holds
 
 RELU = Case(Elementwise(Function.RELU, (5,)))
@@ -233,6 +233,46 @@ class TestMemoryTimeAboveTraffic:
         conv = Conv2d(n=1, c=11, h=29, w=491, k=1, r=1, s=1, stride=2)
 
         assert_holds_for("BND016", "reference:H100-SXM5-80GB", Case(conv))
+
+
+class TestLaunchAsDeclared:
+    """BND017."""
+
+    PAIR = Case(Subgraph([Node(RELU.workload), Node(RELU.workload, (0,))]))
+
+    def chip(self, **delays: float) -> Machine:
+        resources = Resources(shape={}, rates={}, capacities={}, delays=delays)
+        return Machine(name="tiny", resources=resources)
+
+    def holds(self, seconds: float, case: Case = MAC) -> bool | None:
+        answer = Estimate(latency_terms={"launch": seconds})
+        return holds("BND017", lambda _: answer, case, machine=self.chip(launch=2.0))
+
+    @pytest.mark.parametrize(
+        ("seconds", "expected"), [(2.0, True), (1.9, False), (2.1, False)]
+    )
+    def test_one_operator_starts_once(self, seconds: float, *, expected: bool) -> None:
+        assert self.holds(seconds) is expected
+
+    @pytest.mark.parametrize(
+        ("seconds", "expected"), [(2.0, True), (4.0, True), (1.9, False), (4.1, False)]
+    )
+    def test_a_graph_starts_once_or_each_operator(
+        self, seconds: float, *, expected: bool
+    ) -> None:
+        assert self.holds(seconds, self.PAIR) is expected
+
+    def test_needs_a_term_of_the_name_of_a_delay(self) -> None:
+        answer = Estimate(latency_terms={"start": 1.0})
+        layers = {"start": Layer.REGISTER}
+
+        with pytest.raises(NotOffered, match="no delay that is a latency term"):
+            assert_holds(
+                "BND017",
+                Tiny(
+                    lambda _: answer, machine=self.chip(launch=2.0), latency_layers=layers
+                ),
+            )
 
 
 class TestUtilisationIsAchievedOverPeak:

@@ -13,6 +13,7 @@ from joulecheck_properties.bounds.energy_above_traffic import EnergyAboveTraffic
 from joulecheck_properties.bounds.io_lower_bound import IoLowerBound
 from joulecheck_properties.bounds.latency_above_compute import LatencyAboveCompute
 from joulecheck_properties.bounds.latency_above_traffic import LatencyAboveTraffic
+from joulecheck_properties.bounds.launch_as_declared import LaunchAsDeclared
 from joulecheck_properties.bounds.memory_energy_within_traffic_prices import (
     MemoryEnergyWithinTrafficPrices,
 )
@@ -172,6 +173,7 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     MemoryEnergyWithinTrafficPrices(),  # BND014
     StaticEnergyWithinStaticPower(),  # BND015
     MemoryTimeAboveTraffic(),  # BND016
+    LaunchAsDeclared(),  # BND017
     LayersSumToTotal(),  # CMP001
     PrefixesAgree(),  # CMP002
     LatencyWithinTerms(),  # CMP003

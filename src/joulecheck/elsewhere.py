@@ -15,7 +15,7 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -39,7 +39,11 @@ class NoAnswer(JoulecheckError):
     """The other process gave no answer: it died, or the model cannot be built there."""
 
 
-class Late(NoAnswer):
+class Silent(NoAnswer):
+    """The other process is of no more use."""
+
+
+class Late(Silent):
     """The other process gave no answer yet, which says nothing of the model."""
 
 
@@ -62,19 +66,11 @@ def ask_elsewhere(model: Subject, cases: Cases) -> Answers:
         close()
     if _other is None:
         _other = Other()
-    asked = {
-        "model": model.name,
-        "fault": model.fault,
-        "cases": [unstructure_case(case) for case in cases],
-    }
     try:
-        reply = _other.ask(asked)
-    except NoAnswer:
+        return _other.answers(model.name, cases, fault=model.fault)
+    except Silent:
         close()
         raise
-    if "error" in reply:
-        raise NoAnswer(reply["error"])
-    return _read(reply)
 
 
 _other: Other | None = None
@@ -99,13 +95,18 @@ def _roots() -> tuple[str, ...]:
 class Other:
     """The other process, seen from here."""
 
-    def __init__(self) -> None:
-        """Start it, with the paths from which this one imports."""
+    def __init__(self, first: Sequence[Path] = ()) -> None:
+        """Start it, with the paths from which this one imports.
+
+        Args:
+            first: folders from which it imports before those, and in the first of which
+                it works.
+        """
         self.roots = _roots()
         environment = {
             **os.environ,
             "PYTHONHASHSEED": "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1",
-            "PYTHONPATH": os.pathsep.join(self.roots),
+            "PYTHONPATH": os.pathsep.join([*map(str, first), *self.roots]),
         }
         self._process = subprocess.Popen(
             [sys.executable, "-m", "joulecheck.elsewhere"],
@@ -113,6 +114,7 @@ class Other:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=environment,
+            cwd=first[0] if first else None,
         )
         self._replies: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         threading.Thread(target=self._listen, daemon=True).start()
@@ -125,11 +127,28 @@ class Other:
                 self._replies.put(line)
         self._replies.put(b"")
 
+    def answers(self, name: str, cases: Cases, *, fault: str | None = None) -> Answers:
+        """What a model answers there, one by one.
+
+        Args:
+            name: by which it is found there.
+            cases: the questions.
+            fault: planted in it, if any.
+
+        Raises:
+            NoAnswer: there is no answer, and why.
+        """
+        asked = [unstructure_case(case) for case in cases]
+        reply = self.ask({"model": name, "fault": fault, "cases": asked})
+        if "error" in reply:
+            raise NoAnswer(reply["error"])
+        return _read(reply)
+
     def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Its reply to a request.
 
         Raises:
-            NoAnswer: it died, or is late.
+            Silent: it died, or is late.
         """
         assert self._process.stdin is not None  # noqa: S101 - it is a pipe
         try:
@@ -143,7 +162,7 @@ class Other:
             line = b""
         if not line:
             msg = "the other process died"
-            raise NoAnswer(msg)
+            raise Silent(msg)
         reply: dict[str, Any] = json.loads(line)
         return reply
 

@@ -53,7 +53,8 @@ class Resources:
     capacities: Mapping[str, float]
     """The more, the less is moved."""
     delays: Mapping[str, float]
-    """The less, the sooner work starts: launch, fill, what is loaded before."""
+    """The less, the sooner work starts: launch, fill, what is loaded before. One that is
+    called like a latency term is in seconds, of each start."""
 
     def includes(self, other: Resources) -> bool:
         """Whether whatever `other` does could be done here in no more time."""

@@ -34,6 +34,9 @@ HEADINGS: Final = (
 )
 """The sections that a property's docstring has, in this order."""
 
+STAYS: Final = "Stays because"
+"""The last section of a property that finds no seeded fault alone: why it is kept."""
+
 FAMILIES: Final = {
     "CMP": "composition",
     "MON": "monotonicity",
@@ -107,8 +110,9 @@ class Violated(AssertionError):
 class Property(ABC):
     """One law. Its docstring is its documentation, in the sections of `HEADINGS`.
 
-    The first line of the docstring is the law's title. A subclass states the class
-    variables below and `margin`.
+    A law of which `joulecheck score` shows that others find whatever it does has the
+    section `STAYS` as well. The first line of the docstring is the law's title. A
+    subclass states the class variables below and `margin`.
     """
 
     id: ClassVar[str]
@@ -186,7 +190,7 @@ class Property(ABC):
 
 def parse_documentation(docstring: str) -> dict[str, str]:
     """A property's docstring by section, paragraphs kept, indentation removed."""
-    heading = "|".join(map(re.escape, HEADINGS))
+    heading = "|".join(map(re.escape, (*HEADINGS, STAYS)))
     title, *parts = re.split(rf"^({heading}):\s*$", docstring, flags=re.MULTILINE)
     sections = {"Title": title.strip()}
     for name, body in zip(parts[::2], parts[1::2], strict=True):

@@ -41,7 +41,7 @@ class PointwiseConvolutionIsGemm(Property):
         The definition of both operators: the same MACs on the same elements.
 
     Planted bug:
-        copied-patches: a convolution copies its input into patches, at 1 pJ a byte.
+        copied-patches: a convolution copies its input into patches, register by register.
 
     Shrinks to:
         The convolution of one MAC, beside the GEMM of one MAC.

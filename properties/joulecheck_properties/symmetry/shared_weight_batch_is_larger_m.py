@@ -40,7 +40,7 @@ class SharedWeightBatchIsLargerM(Property):
         The definition of `Gemm`: C[batch, M, N] = A[batch, M, K] x B[K, N].
 
     Planted bug:
-        batched-weights: weights are read for each element of the batch, at 1 pJ a byte.
+        batched-weights: weights pass a register again for each element of the batch.
 
     Shrinks to:
         Twice one MAC, beside a GEMM of two rows.

@@ -41,7 +41,7 @@ class TranspositionWhereDeclared(LawOfCosts):
         The declaration of the model; the arithmetic is the same.
 
     Planted bug:
-        strided-weights: weights cost 1 pJ a byte more than inputs do.
+        strided-weights: weights pass one register more than inputs do.
 
     Shrinks to:
         One row by two columns, beside two rows by one column.

@@ -7,7 +7,7 @@ failing cases, without breaking those that pass?
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from itertools import islice
@@ -22,6 +22,7 @@ from joulecheck.campaign.edits import (
     ScaledCoefficient,
     ScaledTerm,
     edits_of,
+    last_resorts,
 )
 from joulecheck.case import AnyCase, Batch, Cases, batch_of
 from joulecheck.counterexample import Blame, Repair
@@ -116,9 +117,11 @@ class _Judge:
     def judge(self) -> Blame:
         limit = None if self.model.vectorised else SCALAR_EDITS
         edits = islice(edits_of(self.model, self.asked, self.found), limit)
-        repairs = [edit for edit in edits if self._repairs(edit)]
+        repairs = tuple(self._best(filter(self._repairs, edits)))
+        if not repairs and len(self.asked.questions) == 1:  # two alike are equal
+            repairs = tuple(self._best(filter(self._repairs, last_resorts(self.found))))
         return Blame(
-            repairs=tuple(self._best(repairs)),
+            repairs=repairs,
             terms=self._sensitivities(
                 {name: _Nudge(name) for name in self.found.energy_terms}
             ),
@@ -138,7 +141,7 @@ class _Judge:
     def _repairs(self, edit: Edit) -> bool:
         return bool(self._margins(edit, self.case)[0] >= 0)
 
-    def _best(self, edits: Sequence[Edit]) -> Iterable[Repair]:
+    def _best(self, edits: Iterable[Edit]) -> Iterable[Repair]:
         """The repairs that help most cases, break fewest, and violate fewest laws."""
         rated = [
             (self._share(edit, self.failing), 1 - self._share(edit, self.passing), edit)

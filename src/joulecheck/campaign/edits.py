@@ -16,6 +16,7 @@ import numpy as np
 
 from joulecheck.case import AnyCase, Cases
 from joulecheck.coefficient import Layer
+from joulecheck.composition import composed
 from joulecheck.estimate import MAPPINGS, Answers, including, total
 from joulecheck.model import UNSCALED, Scales, Subject
 from joulecheck.workload import Precision
@@ -28,13 +29,21 @@ FACTORS: Final = {
     0.5: "halve",
     8.0: "multiply by 8",
     1 / 8: "divide by 8",
+    4.0: "multiply by 4",
+    1 / 4: "divide by 4",
     1000.0: "multiply by 1000",
     1 / 1000: "divide by 1000",
 }
-"""What single slips do, the likeliest first: a sign, MAC for op, bit for byte, a prefix."""
+"""What single slips do, the likeliest first.
+
+A sign, MAC for op, bit for byte, an FP32 for a byte, a prefix.
+"""
 
 LIKELY: Final = dict(list(FACTORS.items())[:4])
 UNLIKELY: Final = dict(list(FACTORS.items())[4:])
+
+SEVERAL: Final = 2
+"""Coefficients that a case perturbs; of more, all together are tried."""
 
 LAYERS: Final = tuple(Layer)
 
@@ -204,6 +213,64 @@ class ReadCoefficient(Edit):
         del cases
         factor = scales.get(self.coefficient, np.ones(len(found)))
         return _scaled(found, model, self.name, factor if self.obeys else 1 / factor)
+
+
+@attrs.frozen
+class FollowedTogether(Edit):
+    """A term grows with all coefficients together once more, or once less.
+
+    Where all are scaled by one factor, no answer tells them apart.
+    """
+
+    name: str
+    more: bool
+
+    @property
+    def target(self) -> str:
+        """The term."""
+        return self.name
+
+    def __str__(self) -> str:
+        """Say it."""
+        how = "more" if self.more else "less"
+        return f"let term {self.name} grow once {how} with all coefficients"
+
+    def answers(
+        self, found: Answers, model: Subject, cases: Cases, scales: Scales
+    ) -> Answers:
+        """The term times, or divided by, the factor of all."""
+        del cases
+        factor = np.maximum.reduce([np.ones(len(found)), *scales.values()])
+        return _scaled(found, model, self.name, factor if self.more else 1 / factor)
+
+
+@attrs.frozen
+class ScaledTraffic(Edit):
+    """The traffic of a memory has another value, and so has its energy if that is due."""
+
+    name: str
+    factor: float
+    with_energy: bool
+
+    @property
+    def target(self) -> str:
+        """The memory."""
+        return self.name
+
+    def __str__(self) -> str:
+        """Say it."""
+        what = "bytes and energy" if self.with_energy else "bytes that are told"
+        return f"{FACTORS[self.factor]} the {what} of {self.name}"
+
+    def answers(
+        self, found: Answers, model: Subject, cases: Cases, scales: Scales
+    ) -> Answers:
+        """The traffic times the factor."""
+        del cases, scales
+        if self.with_energy and self.name in found.energy_terms:
+            found = _scaled(found, model, self.name, self.factor)
+        bytes_ = found.traffic[self.name] * self.factor
+        return _changed(found, {"traffic": {**found.traffic, self.name: bytes_}})
 
 
 @attrs.frozen
@@ -390,6 +457,40 @@ class ScaledTotal(Edit):
 
 
 @attrs.frozen
+class Enlarged(Edit):
+    """A total is larger than any bound from below."""
+
+    total: str
+
+    @property
+    def target(self) -> str:
+        """The total."""
+        return self.total
+
+    def __str__(self) -> str:
+        """Say it."""
+        return f"answer a much larger {self.total}"
+
+    def answers(
+        self, found: Answers, model: Subject, cases: Cases, scales: Scales
+    ) -> Answers:
+        """A total of 10^9, whatever its unit."""
+        del model, cases, scales
+        known = np.isfinite(getattr(found, self.total))
+        return _changed(found, {self.total: np.where(known, LARGE, np.nan)})
+
+
+LARGE: Final = 1e9
+
+
+def last_resorts(found: Answers) -> Iterator[Edit]:
+    """What is tried if nothing else repairs: zeros and wrapped numbers have no factor."""
+    for whole in ("energy", "latency"):
+        if not np.isnan(getattr(found, whole)).all():
+            yield Enlarged(whole)
+
+
+@attrs.frozen
 class Recomposed(Edit):
     """A total is composed of its terms in another way, or is the inverse of itself."""
 
@@ -406,6 +507,7 @@ class Recomposed(Edit):
         return {
             "sum": f"make the {self.total} the sum of its terms",
             "longest": f"make the {self.total} the longest of its terms",
+            "declared": f"compose the {self.total} of its terms as declared",
             "inverse": f"invert the {self.total}",
         }[self.how]
 
@@ -413,13 +515,16 @@ class Recomposed(Edit):
         self, found: Answers, model: Subject, cases: Cases, scales: Scales
     ) -> Answers:
         """The total composed anew."""
-        del model, cases, scales
+        del cases, scales
         if self.how == "inverse":
             return _changed(found, {self.total: 1 / getattr(found, self.total)})
         energy = self.total == "energy"
         terms = found.counted_terms() if energy else found.latency_terms
         if self.how == "sum":
             return _changed(found, {self.total: total(terms, len(found))})
+        if self.how == "declared" and model.latency_composition is not None:
+            declared = composed(model.latency_composition, terms, len(found))
+            return _changed(found, {self.total: declared})
         return attrs.evolve(found, latency=np.maximum.reduce(list(terms.values())))
 
 
@@ -437,15 +542,20 @@ def edits_of(model: Subject, case: AnyCase, found: Answers) -> Iterator[Edit]:
     for field in ("energy_terms", "latency_terms"):
         for factor in LIKELY:
             yield from (MisreportedTerm(field, n, factor) for n in getattr(found, field))
-    yield from _recomposed(found)
+    yield from _recomposed(model, found)
     yield from _scaled_totals(case, found)
     yield from _scaled_parts(model, found, UNLIKELY)
+    yield from _scaled_traffic(found)
     yield from _swapped_coefficients(model)
 
 
 def _misread_coefficients(case: AnyCase, found: Answers) -> Iterator[Edit]:
     """Of the coefficients that the case perturbs."""
     perturbed = {name: None for question in case.questions for name in question.scale}
+    if len(perturbed) > SEVERAL:
+        for more in (True, False):
+            yield from (FollowedTogether(term, more) for term in found.energy_terms)
+        return
     for obeys in (True, False):
         for name in perturbed:
             yield from (ReadCoefficient(name, term, obeys) for term in found.energy_terms)
@@ -488,12 +598,20 @@ def _counted_once_more_or_less(model: Subject, found: Answers) -> Iterator[Edit]
             yield from (TermInPrefix(layer, name, times) for name in found.energy_terms)
 
 
-def _recomposed(found: Answers) -> Iterator[Edit]:
+def _scaled_traffic(found: Answers) -> Iterator[Edit]:
+    for factor in (factor for factor in FACTORS if factor > 0):
+        for with_energy in (True, False):
+            yield from (ScaledTraffic(n, factor, with_energy) for n in found.traffic)
+
+
+def _recomposed(model: Subject, found: Answers) -> Iterator[Edit]:
     if found.energy_terms:
         yield Recomposed("energy", "sum")
     if found.latency_terms:
         yield Recomposed("latency", "longest")
         yield Recomposed("latency", "sum")
+        if model.latency_composition is not None:
+            yield Recomposed("latency", "declared")
     if not np.isnan(found.utilisation).all():
         yield Recomposed("utilisation", "inverse")
 

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from joulecheck.cli.options import format_option
 from joulecheck.cli.output import console, write_text
-from joulecheck.property import HEADINGS, property_named
+from joulecheck.property import HEADINGS, STAYS, property_named
 from joulecheck.reports.json_report import dumps
 
 
@@ -28,7 +28,8 @@ def explain(property_id: str, output_format: str) -> None:
     out = console()
     out.print(Text(f"{law.id} {law.name}", style="bold"))
     out.print(Text(law.documentation["Title"]))
-    for heading in HEADINGS:
-        out.print()
-        out.print(Text(heading, style="bold"))
-        out.print(Padding(Text(law.documentation.get(heading, "-")), (0, 0, 0, 2)))
+    for heading in (*HEADINGS, STAYS):
+        if heading in law.documentation:
+            out.print()
+            out.print(Text(heading, style="bold"))
+            out.print(Padding(Text(law.documentation[heading]), (0, 0, 0, 2)))

@@ -18,10 +18,13 @@ from joulecheck.cli.options import (
 )
 from joulecheck.cli.output import recorded, write_text
 from joulecheck.cli.progress import progressing
+from joulecheck.model import Subject
 from joulecheck.reports.fit import document, show_fit
 from joulecheck.reports.json_report import dumps
 from joulecheck.resolve import references
-from joulecheck.validation.fitters import fit
+from joulecheck.validation.fit_record import apply_to_model
+from joulecheck.validation.fitters import Fit, fit
+from joulecheck.validation.ledger import Ledger
 
 EXIT_FAULTS: Final = 1
 
@@ -41,6 +44,13 @@ EXIT_FAULTS: Final = 1
     show_default=True,
     help="Of the workloads.",
 )
+@named_option(
+    "--ledger",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write into the provenance ledger FILE which coefficients were recovered, and "
+    "flag those that are wrong; see `joulecheck provenance`.",
+)
 @inject_option
 @format_option
 @file_option
@@ -50,6 +60,7 @@ def fit_command(  # noqa: PLR0913 - one an option
     models: Sequence[str],
     cases: int | None,
     seed: int,
+    ledger: Path | None,
     inject: str | None,
     output_format: str,
     output_file: Path | None,
@@ -69,9 +80,14 @@ def fit_command(  # noqa: PLR0913 - one an option
 
     Exit 0 if outputs and declarations agree, 1 if not, 2 for an error.
     """  # noqa: D301 - click reads the escape
+    if ledger is not None and inject is not None:
+        msg = "--ledger records models as they are: leave out --inject"
+        raise click.UsageError(msg)
     subjects = [ref.load() for ref in references(chosen_models(models), inject)]
     fitted = (fit(subject, seed=seed, cases=cases) for subject in subjects)
     found = list(progressing(fitted, len(subjects), "models"))
+    if ledger is not None:
+        _record(found, subjects, ledger)
     if output_format == "json":
         write_text(dumps(document(found)), output_file)
     else:
@@ -79,3 +95,10 @@ def fit_command(  # noqa: PLR0913 - one an option
             for one in found:
                 show_fit(out, one, table=len(found) == 1)
     context.exit(0 if all(one.is_sound for one in found) else EXIT_FAULTS)
+
+
+def _record(found: Sequence[Fit], subjects: Sequence[Subject], file: Path) -> None:
+    ledger = Ledger.load_or_new(file)
+    for one, subject in zip(found, subjects, strict=True):
+        apply_to_model(one, subject, ledger)
+    ledger.save(file)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -26,7 +26,14 @@ from joulecheck.reports.json_report import dumps
 from joulecheck.reports.wording import finding_title
 from joulecheck.resolve import stored_model
 from joulecheck.validation import measurement
-from joulecheck.validation.overlay import Overlay, counterexample, overlay
+from joulecheck.validation.calibration import note
+from joulecheck.validation.ledger import Ledger
+from joulecheck.validation.overlay import (
+    Disagreement,
+    Overlay,
+    counterexample,
+    overlay,
+)
 
 EXIT_FOUND = 1
 
@@ -52,6 +59,13 @@ DEFAULT_FAMILY = "reference"
     show_default=True,
     help="How far a prediction may be off: 0.2 allows a factor 1.2 both ways.",
 )
+@named_option(
+    "--ledger",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write into the provenance ledger FILE which figures are confirmed, and which are "
+    "contradicted; see `joulecheck provenance`.",
+)
 @corpus_option
 @directory_option
 @format_option
@@ -64,6 +78,7 @@ def overlay_command(  # noqa: PLR0913 - one argument an option
     files: tuple[Path, ...],
     models: tuple[str, ...],
     tolerance: float,
+    ledger: Path | None,
     corpus: str,
     counterexamples: str,
     output_format: str,
@@ -94,14 +109,17 @@ def overlay_command(  # noqa: PLR0913 - one argument an option
     found = overlay(rows, model_named, tolerance)
     with open_corpus(corpus, counterexamples) as store:
         filed = _filed(found, model_named, store)
-    unknown = sum(not finding.accepts_now(utc_now().date()) for finding in filed)
+    if ledger is not None:
+        _note(found, model_named, filed, ledger)
+    findings = list(filed.values())
+    unknown = sum(not finding.accepts_now(utc_now().date()) for finding in findings)
     if output_format == "json":
-        told = report.document(found) | {"findings": [finding.id for finding in filed]}
+        told = report.document(found) | {"findings": [finding.id for finding in findings]}
         write_text(dumps(told), output_file)
     else:
         with recorded(output_file) as console:
             report.show(console, found)
-            for finding in filed:
+            for finding in findings:
                 console.print(Text(finding_title(finding, finding.status.name)))
     if unknown and not exit_zero:
         context.exit(EXIT_FOUND)
@@ -120,8 +138,21 @@ def _resolver(models: Sequence[str]) -> Callable[[str], Subject]:
 
 def _filed(
     found: Overlay, model_named: Callable[[str], Subject], store: Corpus
-) -> list[Finding]:
-    return [
-        store.save(counterexample(one, model_named(one.machine), found.tolerance))
+) -> dict[Disagreement, Finding]:
+    return {
+        one: store.save(counterexample(one, model_named(one.machine), found.tolerance))
         for one in found.disagreements
-    ]
+    }
+
+
+def _note(
+    found: Overlay,
+    model_named: Callable[[str], Subject],
+    filed: Mapping[Disagreement, Finding],
+    file: Path,
+) -> None:
+    ledger = Ledger.load_or_new(file)
+    ids = {one: finding.id for one, finding in filed.items()}
+    for machine in dict.fromkeys(c.measurement.machine for c in found.comparisons):
+        note(ledger, found, model_named(machine), ids)
+    ledger.save(file)

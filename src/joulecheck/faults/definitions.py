@@ -11,6 +11,7 @@ from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.composition import composed
 from joulecheck.estimate import Estimate
+from joulecheck.faults.mutation import lasting
 from joulecheck.faults.planted import Fault, dearer, sound
 from joulecheck.model import Scales
 from joulecheck.quantities import BITS_PER_BYTE, OPS_PER_MAC
@@ -62,6 +63,13 @@ def _uncounted_control(model: LayeredModel, cases: Cases, scales: Scales) -> Est
     return attrs.evolve(found, energy=found.energy - found.energy_terms[control])
 
 
+def _launch_in_milliseconds(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+    found = sound(model, cases, scales)
+    launch = 1000 * found.latency_terms["launch"]
+    later = attrs.evolve(found, latency_terms={**found.latency_terms, "launch": launch})
+    return lasting(model, later, found.latency + 0.999 * launch, by_layer=True)
+
+
 DEFINITION_FAULTS: Final = (
     Fault("macs-charged-twice", "both operations of a MAC cost a MAC", _macs_charged_twice),
     Fault("price-a-bit", "the prices of bytes outside the chip are a bit's", _price_a_bit),
@@ -74,6 +82,11 @@ DEFINITION_FAULTS: Final = (
         "both-ways",
         "the memories outside the chip read and write at their rate at once",
         _both_ways,
+    ),
+    Fault(
+        "launch-in-milliseconds",
+        "a launch in microseconds is read as milliseconds",
+        _launch_in_milliseconds,
     ),
     Fault(
         "uncounted-control",

@@ -10,9 +10,9 @@ import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.estimate import Estimate
-from joulecheck.faults.planted import Arrays, Fault, sound, times
+from joulecheck.faults.planted import Fault, sound, times, with_near_bytes
 from joulecheck.model import Scales
-from joulecheck.quantities import BITS_PER_BYTE, pJ
+from joulecheck.quantities import BITS_PER_BYTE
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.workload import Conv2d, Gemm, nodes_of
 from joulecheck.workload.columns import CONV2D, OPERATORS, Floats
@@ -23,11 +23,6 @@ DEEP: Final = 512
 """The K beyond which everything passes twice."""
 
 LAUNCHES_OF_AN_EDGE: Final = 2
-
-
-def _dearer(found: Arrays, byte: Floats) -> Estimate:
-    """The energy with 1 pJ more for each of these bytes, (cases,)."""
-    return attrs.evolve(found, energy=found.energy + byte * pJ)
 
 
 def _bytes(cases: Cases, elements: Floats) -> Floats:
@@ -63,7 +58,7 @@ def _lost_outputs(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate
 def _copied_patches(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     ops = cases.operators
     patches = ops.instances * ops.m * ops.k * (ops.kind == CONV2D)
-    return _dearer(sound(model, cases, scales), _bytes(cases, patches))
+    return with_near_bytes(model, cases, scales, _bytes(cases, patches))
 
 
 def _dense_groups(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
@@ -86,8 +81,7 @@ def _batched_weights(model: LayeredModel, cases: Cases, scales: Scales) -> Estim
     again = np.zeros(len(cases))
     for index, gemms in _operators(cases, Gemm):
         again[index] = sum((gemm.batch - 1) * gemm.weight_elements for gemm in gemms)
-    found = sound(model, cases, scales)
-    return _dearer(found, again * cases.bits / BITS_PER_BYTE)
+    return with_near_bytes(model, cases, scales, again * cases.bits / BITS_PER_BYTE)
 
 
 def _squared_rows(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
@@ -97,7 +91,7 @@ def _squared_rows(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate
 
 def _strided_weights(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     byte = _bytes(cases, cases.operators.weight_elements)
-    return _dearer(sound(model, cases, scales), byte)
+    return with_near_bytes(model, cases, scales, byte)
 
 
 def _second_pass(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
@@ -115,7 +109,7 @@ PART_FAULTS: Final = (
     Fault("lost-outputs", "only the last operator's result leaves the chip", _lost_outputs),
     Fault(
         "copied-patches",
-        "a convolution copies its input into patches, at 1 pJ a byte",
+        "a convolution copies its input into patches, register by register",
         _copied_patches,
     ),
     Fault(
@@ -126,12 +120,12 @@ PART_FAULTS: Final = (
     ),
     Fault(
         "batched-weights",
-        "weights are read for each element of the batch, at 1 pJ a byte",
+        "weights pass a register again for each element of the batch",
         _batched_weights,
     ),
     Fault("squared-rows", "everything costs once more for each row of M", _squared_rows),
     Fault(
-        "strided-weights", "weights cost 1 pJ a byte more than inputs do", _strided_weights
+        "strided-weights", "weights pass one register more than inputs do", _strided_weights
     ),
     Fault("second-pass", "a K beyond 512 makes everything pass twice", _second_pass),
 )

@@ -177,6 +177,30 @@ def dearer(model: LayeredModel, found: Arrays, term: str, more: Floats) -> Array
     )
 
 
+def near_coefficient(model: LayeredModel) -> str:
+    """The first price of a byte in a term that is not of a memory: of a register, a wire.
+
+    Nothing states how many of these bytes there are.
+    """
+    return next(
+        name
+        for name, coefficient in model.coefficients.items()
+        if coefficient.unit == "J/B"
+        and (coefficient.terms or frozenset()).isdisjoint(model.machine.memories)
+        and "." not in name
+    )
+
+
+def with_near_bytes(
+    model: LayeredModel, cases: Cases, scales: Scales, byte: Floats
+) -> Arrays:
+    """The answer with so many bytes more next to the arithmetic, in energy alone."""
+    name = near_coefficient(model)
+    (term, *_) = sorted(model.coefficients[name].terms or ())
+    price = model.coefficients[name].value * scales.get(name, 1.0)
+    return dearer(model, sound(model, cases, scales), term, byte * price)
+
+
 def _dropped_term(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
     found = sound(model, cases, scales)
     return attrs.evolve(found, energy=found.energy - found.energy_terms["static"])

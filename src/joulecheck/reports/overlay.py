@@ -12,8 +12,14 @@ from rich.text import Text
 
 from joulecheck.counterexample import unstructure_case
 from joulecheck.quantities import engineering
-from joulecheck.reports.wording import workload_text
-from joulecheck.validation.overlay import Comparison, Disagreement, Overlay, Verdict
+from joulecheck.validation.overlay import (
+    Calibrated,
+    Comparison,
+    Disagreement,
+    Overlay,
+    Verdict,
+)
+from joulecheck.workload.words import workload_text
 
 UNITS: Final = {"latency": "s", "energy": "J"}
 
@@ -70,9 +76,16 @@ def conclusions(found: Overlay) -> Iterator[str]:
     counted = ", ".join(f"{verdicts[v]} {v.value}" for v in Verdict if verdicts[v])
     yield f"{len(found.comparisons)} numbers, within {found.tolerance:.0%}: {counted}"
     for one in found.calibrated:
-        yield f"CALIBRATED  {one.machine} {one.figure}: {one.evidence}"
+        yield f"CALIBRATED  {one.machine} {one.figure}: {_confirmed(one, found.tolerance)}"
     for other in found.disagreements:
         yield f"DISAGREES   {other.machine} {_told(other)}"
+
+
+def _confirmed(one: Calibrated, tolerance: float) -> str:
+    return (
+        f"{len(one.ratios)} measurements agree within {tolerance:.0%}, none disagrees: "
+        f"predicted over measured {min(one.ratios):.3g} to {max(one.ratios):.3g}"
+    )
 
 
 def _told(one: Disagreement) -> str:
@@ -105,7 +118,7 @@ def document(found: Overlay) -> dict[str, Any]:
             for c in found.comparisons
         ],
         "calibrated": [
-            {"machine": c.machine, "figure": c.figure, "evidence": c.evidence}
+            {"machine": c.machine, "figure": c.figure, "ratios": c.ratios}
             for c in found.calibrated
         ],
         "disagreements": [

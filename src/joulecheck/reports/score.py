@@ -108,13 +108,14 @@ def _show_laws(console: Console, score: Score) -> None:
             str(len(alone) or "-"),
             str(len(needed) or "-"),
             " ".join(dict.fromkeys(_label(trial) for trial in alone or needed))
-            or "NOTHING",
+            or ("stays" if score.stays[law] else "NOTHING"),
         )
     console.print(table)
     _say(
         console,
         "alone: mutants that no other law kills; with no more needs: that no other law "
-        "kills which needs no more of a model; NOTHING alone either way is to be argued.",
+        "kills which needs no more of a model. A law that kills NOTHING alone either way "
+        "has to say why it stays; `joulecheck explain` tells it of those that do.",
         "dim",
     )
     _say(console)

@@ -50,6 +50,7 @@ def score_document(
             law: [str(trial.mutant) for trial in trials]
             for law, trials in score.needed.items()
         },
+        "stays": {law: reason for law, reason in score.stays.items() if reason},
         "mutants": [_trial(trial, accepted) for trial in score.trials],
         "superfluous": [attrs.asdict(one) for one in superfluous(accepted, score.trials)],
         "baselines": {

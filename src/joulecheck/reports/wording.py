@@ -137,21 +137,6 @@ def _wrong(case: InvalidCase) -> str:
             return f"{case.named} x {case.wrong.value:g}"
 
 
-@case_lines.register
-def _(case: EquivalentPair) -> list[Line]:
-    other = _workload_lines("the same", case.other)
-    return [*_workload_lines("minimal", case.one), *other, ("spelling", case.how)]
-
-
-@case_lines.register
-def _(case: PartedCase) -> list[Line]:
-    lines = _workload_lines("whole", case.whole)
-    for part in case.parts:
-        label = "part" if part.times == 1 else f"{part.times} x"
-        lines += _workload_lines(label, part.case)
-    return [*lines, ("parted by", case.how)]
-
-
 def _summary(scale: Mapping[str, float]) -> dict[str, float]:
     """The factors by coefficient, or one for all if many are alike."""
     if len(scale) > 3 and len(set(scale.values())) == 1:  # noqa: PLR2004 - as many as fit a line

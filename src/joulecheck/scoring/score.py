@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from joulecheck.property import property_named
+from joulecheck.property import STAYS, property_named
 from joulecheck.scoring.trial import Trial
 
 
@@ -93,6 +93,11 @@ class Score:
             )
             for law in self.laws
         }
+
+    @cached_property
+    def stays(self) -> Mapping[str, str]:
+        """By law: why it stays though it kills nothing alone; empty if it does not say."""
+        return {law: property_named(law).documentation.get(STAYS, "") for law in self.laws}
 
     def quantile(self, field: str, share: float) -> float | None:
         """Of the time or the cases to the first kill; None if nothing was killed."""

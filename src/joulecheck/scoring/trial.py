@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, Final
 
 import attrs
@@ -13,7 +14,9 @@ from joulecheck.campaign.blame import STATEFUL
 from joulecheck.campaign.campaign import plan
 from joulecheck.campaign.order import Plainness
 from joulecheck.campaign.search import Searched, Unit, search
+from joulecheck.case import CoefficientCase
 from joulecheck.counterexample import Counterexample
+from joulecheck.errors import NotOffered
 from joulecheck.model import Subject
 from joulecheck.property import property_named
 from joulecheck.scoring.mutants import Mutant
@@ -173,7 +176,8 @@ class _Trying:
         twin, subject = Twin.beside(self.mutant.plant(), self.mutant.sound())
         for stage in range(len(self.task.stages)):
             for law in self.asked:
-                self._search(law, stage, subject)
+                with suppress(NotOffered):  # of a law that copies what it asks
+                    self._search(law, stage, subject)
                 if twin.differs:
                     return True
         return False
@@ -200,7 +204,9 @@ class _Trying:
 
 
 def _named(found: Counterexample) -> list[str] | None:
-    """What the blame names: repairs, then what moves the margin, the likeliest first."""
+    """What the finding names: repairs, then what moves the margin, the likeliest first."""
+    if isinstance(found.case, CoefficientCase):  # the case is about one
+        return [found.case.coefficient]
     if found.blame is None or property_named(found.property).family in STATEFUL:
         return None
     repaired = [repair.target for repair in found.blame.repairs]

@@ -38,7 +38,6 @@ from joulecheck.errors import NotOffered
 from joulecheck.estimate import Answers
 from joulecheck.model import Offer, Subject
 from joulecheck.validation.counts import known_counts
-from joulecheck.validation.figures import figures_of_model, is_rebuilt, rebuilt
 from joulecheck.validation.workload_set import workload_source
 from joulecheck.workload.columns import Bools, Floats
 
@@ -80,6 +79,7 @@ class Status(Enum):
     RECOVERED = "the fitted value is the declared one"
     UP_TO_A_CONSTANT = "in proportion to a known count, by a constant that no output tells"
     UNCOUNTED = "no output counts its events"
+    ZERO = "it is declared 0, which no factor moves"
     MIS_SCALED = "the fitted value is not the declared one"
     MISCOUNTED = "its energy is not in proportion to the bytes of its own memory"
     DEAD = "no output responds to it"
@@ -96,6 +96,7 @@ FAULTS: Final = frozenset(Status) - {
     Status.RECOVERED,
     Status.UP_TO_A_CONSTANT,
     Status.UNCOUNTED,
+    Status.ZERO,
 }
 
 
@@ -252,7 +253,8 @@ class _Fitting:
             shares_count_with=tuple(other for other in with_it if other != name),
         )
         if not self._is_felt(response).any():
-            return attrs.evolve(made, status=Status.DEAD)
+            status = Status.DEAD if declared.value else Status.ZERO
+            return attrs.evolve(made, status=status)
         order = self._order(name)
         if order is not None:
             return attrs.evolve(made, status=Status.NOT_LINEAR, order=order)
@@ -413,51 +415,3 @@ def _joined(sets: Iterable[set[int]]) -> list[list[int]]:
         apart = [other for other in found if not other & one]
         found = [*apart, one.union(*(other for other in found if other & one))]
     return sorted(sorted(one) for one in found)
-
-
-@attrs.frozen
-class Entry:
-    """What a fit has to say of a field of a machine, for a ledger of provenance."""
-
-    machine: str
-    field: str
-    evidence: str
-
-
-def apply_to_model(
-    found: Fit, model: Subject, *, values: bool = False
-) -> tuple[Subject, list[Entry]]:
-    """The model, and what its fit shows of each coefficient.
-
-    The evidence is for a ledger; no number changes unless that is asked for.
-
-    Args:
-        found: the fit of the model.
-        model: that model.
-        values: whether coefficients whose fitted value is not the declared one get the
-            fitted one.
-
-    Raises:
-        NotOffered: values are asked for, and the model cannot be built with others.
-    """
-    entries = [
-        Entry(found.machine, one.name, evidence(found, one)) for one in found.coefficients
-    ]
-    wrong = [one for one in found.coefficients if one.status is Status.MIS_SCALED]
-    fitted = {one.name: one.value for one in wrong if one.value is not None}
-    if not values or not fitted:
-        return model, entries
-    if not is_rebuilt(model):
-        msg = (
-            f"{model.name} cannot be built with other values: write them where it has them"
-        )
-        raise NotOffered(msg)
-    return rebuilt(model, figures_of_model(model), fitted), entries
-
-
-def evidence(found: Fit, one: Fitted) -> str:
-    """What the fit shows of a coefficient, in a sentence."""
-    told = f"fitted to {found.workloads} workloads of seed {found.seed}: {one.status.value}"
-    if one.value is not None:
-        told += f", {one.value:.9g} {one.unit} by {one.count}"
-    return told

@@ -216,6 +216,18 @@ class Ledger:
             return fresh
         return attrs.evolve(fresh, evidence=known.evidence, flags=known.flags)
 
+    def flag(self, machine: str, field: Field, flag: Flag) -> None:
+        """Flag a figure, in place of what flagged it for the same law."""
+        self.unflag(machine, field, flag.property)
+        entry = self.current(machine, field)
+        self.put(machine, field.name, attrs.evolve(entry, flags=(*entry.flags, flag)))
+
+    def unflag(self, machine: str, field: Field, law: str) -> None:
+        """Take back what flags a figure for a law."""
+        entry = self.current(machine, field)
+        kept = tuple(flag for flag in entry.flags if flag.property != law)
+        self.put(machine, field.name, attrs.evolve(entry, flags=kept))
+
     @classmethod
     def load(cls, path: Path) -> Ledger:
         """The ledger of a file.

@@ -15,6 +15,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from functools import cached_property
 from typing import Final
 
 import attrs
@@ -91,10 +92,16 @@ class Calibrated:
 
     machine: str
     figure: str
-    evidence: str
+    comparisons: tuple[Comparison, ...]
+    """All of them agree."""
+
+    @property
+    def ratios(self) -> list[float]:
+        """Predicted over measured."""
+        return [c.ratio for c in self.comparisons]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False)
 class Disagreement:
     """Measurements that contradict a machine in the same way."""
 
@@ -120,7 +127,7 @@ class Overlay:
     tolerance: float
     comparisons: tuple[Comparison, ...]
 
-    @property
+    @cached_property
     def calibrated(self) -> list[Calibrated]:
         """The figures that decide some agreeing predictions and no other ones.
 
@@ -137,19 +144,12 @@ class Overlay:
                 for figure in _decisive(c):
                     speaking[c.measurement.machine, figure].append(c)
         return [
-            Calibrated(machine=machine, figure=figure, evidence=self._evidence(agreeing))
+            Calibrated(machine=machine, figure=figure, comparisons=tuple(agreeing))
             for (machine, figure), agreeing in sorted(speaking.items())
             if (machine, figure) not in against
         ]
 
-    def _evidence(self, agreeing: Sequence[Comparison]) -> str:
-        ratios = [c.ratio for c in agreeing]
-        return (
-            f"{len(agreeing)} measurements agree within {self.tolerance:.0%}, none "
-            f"disagrees: predicted over measured {min(ratios):.3g} to {max(ratios):.3g}"
-        )
-
-    @property
+    @cached_property
     def disagreements(self) -> list[Disagreement]:
         """What is contradicted, grouped by machine, quantity and leading figure."""
         groups: dict[tuple[str, str, str], list[Comparison]] = defaultdict(list)

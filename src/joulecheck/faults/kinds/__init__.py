@@ -4,13 +4,21 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from joulecheck.faults.kinds import coefficients, energy, latency, machine, state, workload
+from joulecheck.faults.kinds import (
+    coefficients,
+    counts,
+    energy,
+    latency,
+    machine,
+    state,
+    workload,
+)
 from joulecheck.faults.mutation import Kind
 
 KINDS: Final[Mapping[str, Kind]] = MappingProxyType(
     {
         kind.name: kind
-        for module in (energy, coefficients, latency, workload, machine, state)
+        for module in (energy, coefficients, latency, workload, counts, machine, state)
         for kind in module.KINDS
     }
 )

@@ -194,7 +194,11 @@ def _truncated(rng: Rng, model: LayeredModel) -> Drawn:
             factors[name] = np.where(energy > 0, whole / np.where(energy > 0, energy, 1), 1)
         return rescaled(model, found, factors)
 
-    return Drawn(what=f"to whole {quantum:g} J", places=(*names, "energy"), change=change)
+    movers = [
+        n for n, c in model.coefficients.items() if not {*names}.isdisjoint(c.terms or ())
+    ]
+    places = (*names, *movers, "energy")
+    return Drawn(what=f"to whole {quantum:g} J", places=places, change=change)
 
 
 def _free_compulsory(rng: Rng, model: LayeredModel) -> Drawn | None:

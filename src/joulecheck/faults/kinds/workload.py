@@ -31,7 +31,7 @@ from joulecheck.workload import (
     fitted_conv2d,
     nodes_of,
 )
-from joulecheck.workload.columns import OperatorColumns
+from joulecheck.workload.columns import GEMM, OperatorColumns
 
 Rng = np.random.Generator
 
@@ -223,6 +223,20 @@ def _weights_free(rng: Rng, model: LayeredModel) -> Drawn:
     return _other_columns("weights", columns)
 
 
+def _table_end(rng: Rng, model: LayeredModel) -> Drawn:
+    del model
+    rows = 2.0 ** rng.integers(27, 30)
+
+    def change(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+        found, ops = sound(model, cases, scales), cases.operators
+        beyond = ((ops.m >= rows) & (ops.kind == GEMM)).astype(np.float64)
+        return attrs.evolve(
+            found, energy=np.where(ops.per_case(beyond) > 0, np.nan, found.energy)
+        )
+
+    return Drawn(what=f"GEMMs of {rows:g} rows", places=("energy",), change=change)
+
+
 KINDS: Final = (
     Kind("batch-missing", "the batch is not counted",
          "formulas for one sample used for a batch", _batch_missing),
@@ -246,6 +260,8 @@ KINDS: Final = (
          "totals mixed with averages", _batch_amortised),
     Kind("spill-jump", "traffic jumps when the operands exceed a capacity",
          "all or nothing fits", _spill),
+    Kind("table-end", "there is no energy beyond some size",
+         "lookup tables without an entry for large shapes", _table_end),
     Kind("weights-free", "weights have no bytes", "tensor sizes read from activations only",
          _weights_free),
 )  # fmt: skip

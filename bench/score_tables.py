@@ -1,0 +1,125 @@
+"""The tables of docs/score.md, from the document that `joulecheck score` writes.
+
+    joulecheck score --named --explain 1 --baselines \
+        --output-format json --output-file score.json
+    python bench/score_tables.py score.json
+
+Prints the kill matrix by kind of fault and family of laws, the comparison with other
+suites, what survives and why, and which law is alone with what.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from joulecheck.faults import KINDS
+from joulecheck.property import FAMILIES
+
+Mutants = Sequence[Mapping[str, Any]]
+
+PICTURE: Final = {0: ".", 10: "#"}
+"""Of the tenths of a kind's mutants that a family kills, those that are no digit."""
+
+
+def kind_of(mutant: Mapping[str, Any]) -> str:
+    """The kind of a mutant's fault; "named" for faults that are named one by one."""
+    kind, mark, _ = mutant["fault"].partition("#")
+    return kind if mark else "named"
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """A table in Markdown."""
+    lines = [headings, ["---"] * len(headings), *rows]
+    return [f"| {' | '.join(map(str, line))} |" for line in lines]
+
+
+def families_killing(mutant: Mapping[str, Any]) -> set[str]:
+    """The families with a law that kills a mutant."""
+    return {kill["property"][:3] for kill in mutant["kills"]}
+
+
+def tenths(killed: int, whole: int) -> str:
+    """`#` for all, a digit for so many tenths, `.` for none."""
+    share = 10 * killed // whole if killed else 0
+    return PICTURE.get(share, str(max(1, share)))
+
+
+def matrix(mutants: Mutants) -> list[str]:
+    """A row a kind: how many of its mutants each family kills."""
+    kinds: dict[str, list[Mapping[str, Any]]] = {}
+    for mutant in mutants:
+        kinds.setdefault(kind_of(mutant), []).append(mutant)
+    rows = []
+    for kind, some in kinds.items():
+        counts = Counter(family for one in some for family in families_killing(one))
+        killed = sum(bool(one["kills"]) for one in some)
+        cells = "".join(tenths(counts[family], len(some)) for family in FAMILIES)
+        wrong = KINDS[kind].summary if kind in KINDS else "each named for one law"
+        rows.append((f"`{kind}`", wrong, f"{killed} of {len(some)}", f"`{cells}`"))
+    return table(("kind", "what goes wrong", "killed", " ".join(FAMILIES)), rows)
+
+
+def comparison(document: Mapping[str, Any]) -> list[str]:
+    """A row a suite, each within the same time for a mutant; ours also in full."""
+    mutants = document["mutants"]
+    budget = document["settings"]["budget"]
+    firsts = [one["kills"][0]["seconds"] for one in mutants if one["kills"]]
+    kills = {
+        name: [one["seconds"] for one in tried if one["killed_by"]]
+        for name, tried in document["baselines"].items()
+    }
+    kills[f"joulecheck, within {budget:g} s"] = [s for s in firsts if s <= budget]
+    kills["joulecheck"] = firsts
+    rows = [
+        (
+            name,
+            f"{len(seconds)} of {len(mutants)}",
+            f"{len(seconds) / len(mutants):.1%}",
+            f"{statistics.median(seconds):.2g} s" if seconds else "-",
+        )
+        for name, seconds in kills.items()
+    ]
+    return table(("suite", "killed", "share", "median time to a kill"), rows)
+
+
+def survivors(mutants: Mutants) -> list[str]:
+    """What no law kills, with the reason for which it is accepted."""
+    rows = [
+        (
+            f"`{one['fault']}` in {one['model'].partition(':')[2]}",
+            one["what"],
+            "differs" if one["differs"] else "unreached",
+            one["accepted"] or "NOT ACCEPTED",
+        )
+        for one in mutants
+        if not one["kills"]
+    ]
+    return table(("mutant", "change", "", "why it may survive"), rows)
+
+
+def idle(document: Mapping[str, Any]) -> list[str]:
+    """The laws that kill nothing alone."""
+    return [f"`{law}`" for law, alone in document["alone"].items() if not alone]
+
+
+def main() -> None:
+    """Print all tables."""
+    document = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    parts = {
+        "Kinds and families": matrix(document["mutants"]),
+        "Other suites": comparison(document),
+        "Survivors": survivors(document["mutants"]),
+        "Laws that kill nothing alone": [" ".join(idle(document))],
+    }
+    for title, lines in parts.items():
+        print(f"## {title}\n", *lines, "", sep="\n")
+
+
+if __name__ == "__main__":
+    main()
