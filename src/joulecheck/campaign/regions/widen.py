@@ -8,6 +8,7 @@ from typing import Final
 import attrs
 
 from joulecheck.campaign.regions.larger import Larger
+from joulecheck.campaign.regions.oracle import Exhausted
 from joulecheck.region import (
     Atom,
     Feature,
@@ -24,27 +25,25 @@ WIDENED: Final = 96
 
 
 def widened(larger: Larger, region: Region, others: Iterable[Region]) -> Region:
-    """The region, or a wider one with other patterns.
+    """The region, or a wider one with other patterns: as wide as there is work left for.
 
     Args:
         larger: what was asked of cases of any size, and is.
         region: all that is known of it fails.
         others: what else the region may be read as.
-
-    Raises:
-        Exhausted: too many cases would be asked.
     """
-    for other in others:
-        within = larger.between(region, other, WIDENED)
-        if within.all() and _is_better(larger, other, region):
-            region = other
-    wider = True
-    while wider:
-        wider = False
-        for other in _wider(region):
-            if _is_better(larger, other, region):
-                region, wider = other, True
-                break
+    try:
+        for other in others:
+            within = larger.between(region, other, WIDENED)
+            if within.all() and _is_better(larger, other, region):
+                region = other
+        wider: Region | None = region
+        while wider is not None:
+            region = wider
+            ways = (other for other in _wider(region) if _is_better(larger, other, region))
+            wider = next(ways, None)
+    except Exhausted:
+        pass  # what was found stands
     return region
 
 
