@@ -199,8 +199,13 @@ def waves(random: Rng, of: Numbers) -> Compared:
     units = int(random.choice([3, 6, 10, 14]))
 
     text = f"less than half of the last wave of {units} units is busy in {one}, {other}"
-    tiles = lambda x: np.ceil(a(x) / 16) * np.ceil(b(x) / 24)  # noqa: E731 - a short one
-    return Compared(text, lambda x: -tiles(x) % units >= units / 2)
+
+    def idle(asked: object) -> Bools:
+        tiles = np.ceil(a(asked) / 16) * np.ceil(b(asked) / 24)
+        mostly: Bools = -tiles % units >= units / 2
+        return mostly
+
+    return Compared(text, idle)
 
 
 def _two(random: Rng, of: Numbers) -> tuple[tuple[Number, str], tuple[Number, str]]:

@@ -8,6 +8,7 @@ of genes and of the columns of operators.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import attrs
@@ -77,7 +78,8 @@ class Asked:
     def factors(self, coefficient: str) -> Array:
         """Of a coefficient."""
         batch: Any = self.space.batch(self.rows)
-        return batch.scales.get(coefficient, np.ones(len(self.rows)))
+        found: Array = batch.scales.get(coefficient, np.ones(len(self.rows)))
+        return found
 
 
 @attrs.frozen
@@ -116,18 +118,19 @@ def _genes(*names: str) -> Numbers:
         "h": 512,
         "w": 512,
     }
-    return {
-        name: (lambda asked, name=name: asked.gene(f"0.{name}"), highs[name])
-        for name in names
-    }
+    return {name: (partial(Asked.gene, name=f"0.{name}"), highs[name]) for name in names}
 
 
 def _loops() -> Numbers:
     highs = {"m": 65536, "n": 4096, "k": 4096}
     return {
-        f"loop {name}": (lambda rows, name=name: getattr(rows.operators, name), high)
-        for name, high in highs.items()
+        f"loop {name}": (partial(_loop, name=name), high) for name, high in highs.items()
     }
+
+
+def _loop(cases: Cases, name: str) -> Array:
+    found: Array = getattr(cases.operators, name)
+    return found
 
 
 def _of_filters() -> Numbers:
@@ -294,8 +297,9 @@ def _in_graphs(random: Rng, kind: str, space: str) -> list[Condition]:
 
 def _in_operators(random: Rng, kind: str, space: str) -> list[Condition]:
     if kind == "enum":
-        makers = {"operators": [_kinds], "elementwise": [_functions]}.get(space, [])
-        makers = [*makers, lambda r: _precisions(r, space)]
+        own = {"operators": [_kinds], "elementwise": [_functions]}.get(space, [])
+        makers: list[Callable[[Rng], Condition]]
+        makers = [*own, partial(_precisions, space=space)]
         first = makers[int(random.integers(len(makers)))](random)
     elif kind == "coefficient":
         first = _coefficient(random)

@@ -18,6 +18,7 @@ from typing import Final
 import attrs
 import numpy as np
 
+from conditions import QUANTA
 from joulecheck.campaign.memory import keep_freed_memory
 from joulecheck.campaign.order import Plainness
 from joulecheck.campaign.reduce import reduce
@@ -28,7 +29,6 @@ from joulecheck.workload.columns import Ints
 from planted_regions import (
     KINDS,
     OUTSIDE,
-    QUANTA,
     PlantedRegion,
     planted_region,
     region_outside,

@@ -37,6 +37,7 @@ from joulecheck_strategies import (
     GrowthSpace,
     PerturbationSpace,
     PrecisionPairSpace,
+    SequenceSpace,
     TotalsSpace,
     UniformScaleSpace,
     WorkloadSpace,
@@ -324,6 +325,22 @@ class TestOtherSpaces:
         regions = found(space, holds, cases=1024)
 
         assert [r.sentence for r in regions.regions] == ["every case with ops / bytes >= 4"]
+
+    def test_sequences_of_cases_of_which_only_genes_are_known(self) -> None:
+        space = SequenceSpace(GEMMS, shortest=2, longest=2)
+        first, second = space.column["0:0.n"], space.column["1:0.n"]
+
+        def fails(rows: Ints) -> Bools:
+            odd: Bools = (rows[:, first] + rows[:, second]) % 5 == 2
+            return odd & (rows[:, first] * rows[:, second] >= 3_000_000)
+
+        rng = np.random.default_rng(0)
+        rows = space.sample(rng, 1 << 14)
+        failing = rows[fails(rows)]
+        regions = generalise(space, fails, failing[0].tolist(), failing, rng, QUANTA)
+
+        for region in regions.regions:
+            assert fails(region.sample(space, rng, 1000)).mean() > 0.99
 
 
 GRAPH: Final[dict[str, Holds]] = {
@@ -661,6 +678,11 @@ class TestWording:
     )
     def test_sentences(self, region: Region, sentence: str) -> None:
         assert region.sentence == sentence
+
+    def test_no_more_than_nothing(self) -> None:
+        none = Interval(Feature(("macs",)), None, 0)
+
+        assert Region([], [none]).sentence == "every case with MACs = 0"
 
     @pytest.mark.parametrize(
         ("low", "high", "text"),

@@ -161,7 +161,14 @@ def _interval(atom: Interval) -> str:
         return f"{number(low)} <= {name} <= {number(high)}"
     if low is not None:
         return f"{name} >= {number(low)}"
-    return "" if high is None else f"{name} <= {number(high)}"
+    if high is None:
+        return ""
+    return f"{name} {'=' if high == 0 and _is_count(atom) else '<='} {number(high)}"
+
+
+def _is_count(atom: Interval) -> bool:
+    """Whether a number is never below 0."""
+    return atom.feature.how is not How.DIFFERENCE
 
 
 def _rests(atom: Residues) -> str:

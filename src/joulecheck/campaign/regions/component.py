@@ -92,6 +92,8 @@ def _gain(failing: Floats, passing: Floats, at_first: tuple[int, int]) -> Floats
 
 def _of_values(table: Table, seed: int, some: Ints, terms: Ints) -> Iterator[_Best]:
     """For either side the best end of an interval of some term."""
+    if not len(terms):
+        return
     labels = table.failing[some]
     counts = int(labels.sum()), int((~labels).sum())
     for sign in (1.0, -1.0):

@@ -12,7 +12,6 @@ from joulecheck.campaign.regions.evidence import Evidence
 from joulecheck.campaign.regions.table import Placed, all_hold, values_of
 from joulecheck.campaign.regions.vocabulary import Term
 from joulecheck.region import Columns, How
-from joulecheck.region.sampling import Sampler
 from joulecheck.workload.columns import Bools, Floats, Ints
 
 NEAR: Final = 20
@@ -27,9 +26,7 @@ LANES: Final = 360
 SHIFT: Final = 6
 """By how much genes of cases near a gap are changed at random."""
 
-CROSSED: Final = 1024
-
-CLOSING: Final = 4_000
+CLOSING: Final = 2_500
 """Cases that can be looked at in the time that it takes to reach a gap."""
 
 
@@ -111,32 +108,18 @@ def close(evidence: Evidence, gap: Gap, others: Sequence[Placed]) -> bool:
         Exhausted: too many cases would be asked.
     """
     evidence.task.oracle.look(CLOSING)
-    for rows in (_reaching(evidence, gap), _crossed(evidence)):
-        if not len(rows):
-            continue
-        columns = Columns(evidence.task.space, rows)
-        values = values_of(gap.term, columns)
-        held = gap.holds(values) & all_hold(others, columns) & evidence.scope.admits(rows)
-        fits = np.flatnonzero(held)
-        order = fits[np.unique(values[fits], return_index=True)[1]]
-        if len(order):
-            size = evidence.task.effort.closing
-            spread = np.linspace(0, len(order) - 1, size).astype(np.int64)
-            evidence.ask(rows[order[np.unique(spread)]])
-            return True
-    return False
-
-
-def _crossed(evidence: Evidence) -> Ints:
-    """Failures with some of their genes from each other and from fresh draws."""
-    task = evidence.task
-    failing = evidence.table.rows[evidence.failures]
-    one, other = (failing[task.rng.integers(0, len(failing), CROSSED)] for _ in range(2))
-    mixed = np.where(task.rng.random(one.shape) < 1 / 2, one, other)
-    mixed = task.space.canonical(np.asfortranarray(mixed))
-    sampler = Sampler(task.space, evidence.scope.admits)
-    fresh = task.space.sample(task.rng, CROSSED)
-    return np.concatenate([mixed, sampler.crossed(task.rng, one, fresh)])
+    rows = _reaching(evidence, gap)
+    if not len(rows):
+        return False
+    columns = Columns(evidence.task.space, rows)
+    values = values_of(gap.term, columns)
+    held = gap.holds(values) & all_hold(others, columns) & evidence.scope.admits(rows)
+    fits = np.flatnonzero(held)
+    order = fits[np.unique(values[fits], return_index=True)[1]]
+    spread = np.linspace(0, len(order) - 1, evidence.task.effort.closing).astype(np.int64)
+    if len(order):
+        evidence.ask(rows[order[np.unique(spread)]])
+    return len(order) > 0
 
 
 def _reaching(evidence: Evidence, gap: Gap) -> Ints:

@@ -42,14 +42,12 @@ class Evidence:
         Args:
             task: what is asked, and of what.
             scope: which cases count.
-            seed: (width,) a failing row.
+            seed: (width,) a failing row; only what can be said of it tells failures.
         """
         self.task = task
         self.scope = scope
         self.seed = seed
-        self.table = Table(
-            task.space, task.space.sample(task.rng, 64), scope.positions, task.quanta
-        )
+        self.table = Table(task.space, seed[None, :], scope.positions, task.quanta)
         self.periods: dict[int, int] = {}
         """By column of a gene: the period with which its axes alternate."""
         self.all_periods: list[int] = []

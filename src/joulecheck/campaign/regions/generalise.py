@@ -89,8 +89,11 @@ class _Search:
     def run(self, minimal: Ints, failures: Ints) -> Generalised:
         """The regions of a minimal failing row and of others."""
         seen = failures if len(failures) else minimal[None, :]
+        questions = Columns(self.task.space, minimal[None, :]).questions
+        self.task.oracle.work //= max(1, len(questions))  # which take as much each
         seed, left, in_vain = minimal, seen, 0
-        while len(left) and in_vain < SEEDS and len(self.regions) < self.most:
+        seeds = min(SEEDS, self.most)
+        while len(left) and in_vain < seeds and len(self.regions) < self.most:
             region = self._region(seed, left)
             if region is None:
                 in_vain += 1

@@ -29,7 +29,7 @@ SETTLED: Final = 4
 MOST_CONDITIONS: Final = 7
 """Of a region, from the fourth round on."""
 
-CHOOSING: Final = 8_000
+CHOOSING: Final = 5_000
 """Cases that can be looked at in the time that it takes to choose a part."""
 
 CLOSINGS: Final = 4

@@ -22,8 +22,8 @@ from joulecheck.campaign.regions.learner import Learner
 from joulecheck.campaign.regions.refine import Patterns, refined
 from joulecheck.campaign.regions.table import Placed, Table
 from joulecheck.campaign.regions.task import Scope
-from joulecheck.campaign.regions.widen import closed, widened
-from joulecheck.region import Atom, Region, SomeOperator
+from joulecheck.campaign.regions.widen import widened
+from joulecheck.region import Region, SomeOperator
 
 READINGS: Final = 40
 """Ways to read the conditions, as of operators or of the whole, that are compared."""
@@ -61,8 +61,6 @@ class Lifter:
         self.learner = learner
         self.larger = larger
         self.seed = learner.evidence.seed
-        self.open: dict[Atom, Chosen] = {}
-        """How far the evidence leaves atoms of patterns open."""
 
     def lift(self) -> Region | None:
         """A region of cases of any size, or None if none is found.
@@ -79,8 +77,7 @@ class Lifter:
             rivals = left[1 : 1 + RIVALS]
             if region is not None and self._stands(region, rivals):
                 others = [Region(patterns, region.atoms) for patterns in rivals]
-                region = widened(self.larger, region, others)
-                return closed(self.larger, region, self.open)
+                return widened(self.larger, region, others)
             left = left[1:]
         return None
 
@@ -109,7 +106,6 @@ class Lifter:
             for candidate in alike[:ALIKE]:
                 detail = chosen_as(table, candidate, learner.passes[needed])
                 atoms.append(detail.final)
-                self.open[detail.final.atom] = detail
         return [*atoms, *whole]
 
     def _best_first(self, readings: Sequence[Patterns]) -> list[Patterns]:
@@ -146,8 +142,7 @@ class Lifter:
             narrower = refined(self.larger, patterns)
             if narrower is None:
                 break
-            patterns = narrower.patterns
-            self.open |= {chosen.final.atom: chosen for chosen in narrower.gained}
+            patterns = narrower
         return self._of_whole(patterns, parts=True)
 
     def _of_whole(self, patterns: Patterns, *, parts: bool) -> Region | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -19,33 +19,27 @@ MOST: Final = 3000
 """Operators that are looked at of those that fit, in failing and in passing cases."""
 
 
-class Refined(NamedTuple):
-    """Patterns one of which says more, and the conditions that it gained."""
-
-    patterns: Patterns
-    gained: list[Chosen]
-
-
-def refined(larger: Larger, patterns: Patterns) -> Refined | None:
+def refined(larger: Larger, patterns: Patterns) -> Patterns | None:
     """The patterns with one narrower, so that only cases that fail have them.
 
     An operator that is the only one to fit in a failing case must go on to fit, and
     none may that fits in a passing one. None if no pattern can be so.
     """
     within = Region(patterns).holds(larger.columns)
-    best: tuple[float, Refined] | None = None
+    best: Patterns | None = None
+    least = np.inf
     for index in range(len(patterns)):
         found = _conditions(larger, patterns[index], within)
         gained = [c for c in found or [] if c.tight.position is not None]
         if not found or not gained:
             continue
         cost = sum(chosen.candidate.cost for chosen in found)
-        if best is None or cost < best[0]:
+        if cost < least:
             more = [chosen.final.atom for chosen in gained]
             narrower = SomeOperator([*patterns[index].atoms, *more])
-            changed = (*patterns[:index], narrower, *patterns[index + 1 :])
-            best = cost, Refined(changed, gained)
-    return None if best is None else best[1]
+            best = (*patterns[:index], narrower, *patterns[index + 1 :])
+            least = cost
+    return best
 
 
 def _conditions(

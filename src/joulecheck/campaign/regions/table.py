@@ -82,12 +82,16 @@ class Table:
 
         Args:
             space: of the rows.
-            example: (any, width) some canonical rows.
+            example: (any, width) some canonical rows; what can be said of none of them
+                has no term.
             positions: how many operators have a place of their own.
             quanta: the sizes of tiles.
         """
         self.space = space
-        self.terms, self.sorts = terms_of(Columns(space, example), positions, quanta)
+        columns = Columns(space, example)
+        terms, sorts = terms_of(columns, positions, quanta)
+        self.terms = [t for t in terms if not np.isnan(values_of(t, columns)).all()]
+        self.sorts = [s for s in sorts if (codes_of(s, columns) >= 0).any()]
         self.costs = np.array([term.cost for term in self.terms])
         self.rows = example[:0]
         self.failing = np.zeros(0, dtype=bool)
@@ -95,7 +99,7 @@ class Table:
         self.codes = np.empty((len(self.sorts), 0), dtype=np.int64)
         self._rests: dict[tuple[int, int], Rests] = {}
         self._plain = [i for i, t in enumerate(self.terms) if t.feature.how is How.VALUE]
-        self.names = [self._names(sort, Columns(space, example)) for sort in self.sorts]
+        self.names = [self._names(sort, columns) for sort in self.sorts]
 
     def rests(self, term: int, period: int) -> Rests:
         """(rows,) the residues of a whole number; `period` where there is none."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import attrs
-import numpy as np
 
-from joulecheck.campaign.regions.chosen import Chosen
-from joulecheck.campaign.regions.ends import Gap
 from joulecheck.campaign.regions.larger import Larger
+from joulecheck.campaign.regions.oracle import Exhausted
 from joulecheck.region import (
     Atom,
     Feature,
@@ -25,32 +23,27 @@ from joulecheck.region.columns import KINDS
 WIDENED: Final = 96
 """Cases that a wider region adds and that must all fail."""
 
-HALVINGS: Final = 24
-"""Times that the gap at an end is halved."""
-
 
 def widened(larger: Larger, region: Region, others: Iterable[Region]) -> Region:
-    """The region, or a wider one with other patterns.
+    """The region, or a wider one with other patterns: as wide as there is work left for.
 
     Args:
         larger: what was asked of cases of any size, and is.
         region: all that is known of it fails.
         others: what else the region may be read as.
-
-    Raises:
-        Exhausted: too many cases would be asked.
     """
-    for other in others:
-        within = larger.between(region, other, WIDENED)
-        if within.all() and _is_better(larger, other, region):
-            region = other
-    wider = True
-    while wider:
-        wider = False
-        for other in _wider(region):
-            if _is_better(larger, other, region):
-                region, wider = other, True
-                break
+    try:
+        for other in others:
+            within = larger.between(region, other, WIDENED)
+            if within.all() and _is_better(larger, other, region):
+                region = other
+        wider: Region | None = region
+        while wider is not None:
+            region = wider
+            ways = (other for other in _wider(region) if _is_better(larger, other, region))
+            wider = next(ways, None)
+    except Exhausted:
+        pass  # what was found stands
     return region
 
 
@@ -139,51 +132,3 @@ def _by_feature(atoms: Sequence[Atom]) -> list[list[Atom]]:
         feature = atom.of if isinstance(atom, Kinds) else atom.feature
         found.setdefault(feature, []).append(atom)
     return list(found.values())
-
-
-def closed(larger: Larger, region: Region, chosen: Mapping[Atom, Chosen]) -> Region:
-    """The region with the open ends of its patterns moved to where failures end.
-
-    Args:
-        larger: what was asked of cases of any size, and is.
-        region: all that is known of it fails.
-        chosen: how far the evidence leaves atoms open.
-
-    Raises:
-        Exhausted: too many cases would be asked.
-    """
-    for pattern in region.operators:
-        for atom in pattern.atoms:
-            gap = chosen[atom].gap if atom in chosen else None
-            if gap is not None and gap.is_open and isinstance(atom, Interval):
-                region = _moved(larger, region, atom, gap)
-    return region
-
-
-def _moved(larger: Larger, region: Region, atom: Interval, gap: Gap) -> Region:
-    """The region with the end of one atom as near to `gap.outside` as all fails."""
-    inside, outside = gap.end, gap.outside
-    whole = inside.is_integer() and outside.is_integer()
-    for _ in range(HALVINGS):
-        if abs(inside - outside) <= (1 if whole else 0):
-            break
-        end = float(np.trunc((inside + outside) / 2)) if whole else (inside + outside) / 2
-        moved = atom.ending(end, low=gap.is_low)
-        wider = _replaced(region, atom, moved)
-        added = larger.between(wider, region, WIDENED)
-        if added.all():
-            inside = end
-        else:
-            outside = end
-        if len(added) and added.all():
-            region, atom = wider, moved
-    return region
-
-
-def _replaced(region: Region, atom: Atom, other: Atom) -> Region:
-    """The region with one atom of its patterns replaced by another."""
-    operators = [
-        SomeOperator([other if a == atom else a for a in pattern.atoms])
-        for pattern in region.operators
-    ]
-    return attrs.evolve(region, operators=operators)
