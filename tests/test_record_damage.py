@@ -30,7 +30,7 @@ def run(
 class TestFiles:
     @pytest.mark.parametrize("text", ["NaN", "[Infinity]", '{"a": -Infinity}', DEEP, ""])
     def test_json_is_strict(self, text: str) -> None:
-        with pytest.raises(ValueError, match="no number|too deeply|Expecting value"):
+        with pytest.raises(ValueError, match=r"no number|too deeply|Expecting value"):
             parsed(text)
 
     def test_a_file_is_written_whole_and_leaves_nothing_else(self, tmp_path: Path) -> None:
@@ -55,8 +55,8 @@ class TestLedger:
         "text",
         [
             DEEP,
-            '{"format": 1, "machines": {"a": {"evidence": {}, "fields": '
-            '{"b": {"evidence": [["e1"]]}}}}}',
+            '{"format": 1, "machines": {"a": {"evidence": {}, "fields": {"b": '
+            + '{"evidence": [["e1"]]}}}}}',
         ],
     )
     def test_damage_is_refused(self, tmp_path: Path, text: str) -> None:

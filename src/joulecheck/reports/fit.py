@@ -86,6 +86,8 @@ def _told(one: Fitted) -> str:
     match one.status:
         case Status.RECOVERED:
             words = one.count
+        case Status.MIS_SCALED if one.constant is None:
+            words += ": energy goes with it, and it is declared 0"
         case Status.MIS_SCALED:
             words += f": {one.constant:.6g} times it, by {one.count}"
         case Status.UP_TO_A_CONSTANT:
