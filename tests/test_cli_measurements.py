@@ -40,6 +40,17 @@ class TestOverlay:
         assert "CALIBRATED  reference:V100-SXM3-32GB clock" in done.stdout
         assert (done.returncode, done.stderr) == (0, "")
 
+    def test_measurements_of_which_none_is_predicted_do_not_pass(self, run: Run) -> None:
+        (run.folder / "hailo.csv").write_text(
+            HEADING + "reference:Hailo-8,gemm,8,8,8,FP64,1e-6,,\n"
+        )
+
+        done = run("overlay", "hailo.csv")
+
+        assert done.returncode == 2
+        assert "the model does not support the case" in done.stdout
+        assert "none of 1 measured numbers is predicted" in done.stderr
+
     def test_what_disagrees_is_a_finding_that_replays_and_can_be_accepted(
         self, run: Run
     ) -> None:

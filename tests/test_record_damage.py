@@ -16,7 +16,7 @@ from joulecheck.validation.snapshot_folder import SnapshotFolder
 
 DEEP = "[" * 100_000
 
-FIELDS = {"b": {"evidence": [["e1"]]}}
+NAMELESS = {"evidence": {}, "fields": {"b": {"evidence": [["e1"]]}}}
 
 HOST = {"format": 1, "name": "a", "peak": {"FP32": 1e11}, "bandwidth": 1e10, "launch": 1e-6}
 
@@ -58,9 +58,7 @@ class TestLedger:
         [
             DEEP,
             '{"format": 1, "machines": {"a": {"evidence": {}, "fields": {"b": 5}}}}',
-            json.dumps(
-                {"format": 1, "machines": {"a": {"evidence": {}, "fields": FIELDS}}}
-            ),
+            json.dumps({"format": 1, "machines": {"a": NAMELESS}}),
         ],
     )
     def test_damage_is_refused(self, tmp_path: Path, text: str) -> None:

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from joulecheck.cli.options import (
+    Finite,
     chosen_models,
     file_option,
     format_option,
@@ -51,7 +52,7 @@ MARKS: Final = {Status.PASSED: "green", Status.FAILED: "red", Status.SKIPPED: "y
 )
 @named_option(
     "--tolerance",
-    type=click.FloatRange(min=0),
+    type=Finite(min=0),
     default=TOLERANCE,
     show_default=True,
     help="Of the checks of MODEL: the relative error that passes.",
