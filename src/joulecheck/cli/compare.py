@@ -13,8 +13,8 @@ import click
 import numpy as np
 
 from joulecheck.cli.options import (
-    chosen_models,
     Finite,
+    chosen_models,
     file_option,
     format_option,
     inject_option,

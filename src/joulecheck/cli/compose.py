@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -130,7 +129,7 @@ def document(results: Sequence[CheckResult], fault: str | None) -> dict[str, Any
 
 
 def _described(result: CheckResult) -> dict[str, Any]:
-    check, error = result.check, result.error
+    check = result.check
     return {
         "machine": check.machine,
         "name": check.name,
@@ -139,7 +138,7 @@ def _described(result: CheckResult) -> dict[str, Any]:
         "predicts": check.predicts.name,
         "tolerance": check.tolerance,
         "status": result.status.value,
-        "error": error if error is not None and math.isfinite(error) else None,
+        "error": result.error,
         "details": result.details,
     }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -126,7 +125,7 @@ def _model(found: Fit) -> dict[str, Any]:
                 "status": one.status.name,
                 "why": one.status.value,
                 "fitted": one.value,
-                "error": _finite(one.error),
+                "error": one.error,
                 "count": one.count,
                 "constant": one.constant,
                 "largest_share": one.share,
@@ -137,7 +136,3 @@ def _model(found: Fit) -> dict[str, Any]:
             for one in found.coefficients
         ],
     }
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None

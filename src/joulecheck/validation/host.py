@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, ClassVar, Final, get_args
 
 import attrs
@@ -208,14 +209,30 @@ def save(host: Host) -> Path:
     Raises:
         InvalidSetting: the folder cannot be written.
     """
-    file = folder() / f"{host.name}.json"
+    file = make_folder() / f"{host.name}.json"
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
         write_whole(file, to_json(host))
     except OSError as error:
         msg = f"{file} cannot be written: {error.strerror}"
         raise InvalidSetting(msg) from error
     return file
+
+
+def make_folder() -> Path:
+    """The folder of host files, which is there and can be written to.
+
+    Raises:
+        InvalidSetting: it cannot be.
+    """
+    made = folder()
+    try:
+        made.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=made):
+            pass
+    except OSError as error:
+        msg = f"host files cannot be written to {made}: {error.strerror}"
+        raise InvalidSetting(msg) from error
+    return made
 
 
 class _Hosts(Mapping[str, Callable[[], HostModel]]):

@@ -238,6 +238,12 @@ class Ledger:
         """
         try:
             data = parsed(path.read_text(encoding="utf-8"))
+        except FileNotFoundError as error:
+            msg = (
+                f"ledger {path} cannot be read: there is none yet; joulecheck fuzz "
+                f"--ledger {path} writes it"
+            )
+            raise LedgerError(msg) from error
         except (OSError, ValueError) as error:
             msg = f"ledger {path} cannot be read: {error}"
             raise LedgerError(msg) from error
@@ -245,11 +251,14 @@ class Ledger:
 
     @classmethod
     def load_or_new(cls, path: Path) -> Ledger:
-        """The ledger of a file, an empty one if there is no file.
+        """The ledger of a file that will be written, an empty one if there is no file.
 
         Raises:
-            LedgerError: see `load`.
+            LedgerError: see `load`; or there is no such folder.
         """
+        if not path.parent.is_dir():
+            msg = f"ledger {path} cannot be written: there is no folder {path.parent}"
+            raise LedgerError(msg)
         return cls.load(path) if path.exists() else cls()
 
     def text(self) -> str:
