@@ -101,7 +101,7 @@ class TestAssertHolds:
 
     @pytest.mark.parametrize(
         "law",
-        [law for law in installed().values() if law.id not in NEEDLES],
+        [law for law in installed().values() if law.drawn and law.id not in NEEDLES],
         ids=lambda law: law.id,
     )
     def test_catches_every_planted_bug(self, law: Property) -> None:
