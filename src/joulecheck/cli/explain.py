@@ -25,7 +25,7 @@ from joulecheck.cli.stored import own_models_option, resolver
 from joulecheck.corpus import Finding, finding_file
 from joulecheck.corpus.store import Corpus
 from joulecheck.counterexample import numbers_of
-from joulecheck.property import HEADINGS, STAYS, installed, property_named
+from joulecheck.property import HEADINGS, STAYS, property_named
 from joulecheck.reports.json_report import dumps
 from joulecheck.reports.terminal import show_finding
 
@@ -57,7 +57,7 @@ def explain(  # noqa: PLR0913 - one argument an option
     again for the region around its case, for the number that is to blame, and for the
     nearest case that holds; or it says that the case no longer fails.
     """
-    if name.upper() in installed():
+    if not name.startswith("F-"):
         _explain_property(name.upper(), output_format)
         return
     with open_corpus(corpus, counterexamples) as store:
