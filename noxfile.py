@@ -14,7 +14,7 @@ import nox
 nox.needs_version = ">=2024.10.9"
 nox.options.default_venv_backend = "virtualenv"
 nox.options.error_on_missing_interpreters = True
-nox.options.sessions = ["lint", "typing", "tests", "fuzz"]
+nox.options.sessions = ["lint", "typing", "tests", "fuzz", "record"]
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 DEV = nox.project.dependency_groups(PYPROJECT, "dev")
@@ -86,6 +86,15 @@ def score(session: nox.Session) -> None:
     """The other gate: some seeded faults of every kind; an unlisted survivor fails."""
     session.install(".")
     session.run("joulecheck", "score", *(session.posargs or SCORE_GATE))
+
+
+@nox.session
+def record(session: nox.Session) -> None:
+    """The gate of the validation record: layers add up, nothing moved, all is covered."""
+    session.install(".")
+    session.run("joulecheck", "compose")
+    session.run("joulecheck", "snapshot", "check")
+    session.run("joulecheck", "audit")
 
 
 @nox.session

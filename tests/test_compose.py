@@ -28,7 +28,7 @@ from joulecheck.validation import (
     Skipped,
     register_layer_check,
 )
-from joulecheck.validation.gate import import_checks, reference_models, run_gate
+from joulecheck.validation.gate import import_checks, run_gate, with_clusters
 from joulecheck.validation.layer_checks import (
     REGISTERED,
     SPECIFICATION_TAGS,
@@ -292,7 +292,7 @@ class TestChecksOfAModel:
 
 class TestReference:
     def test_every_boundary_of_every_class_is_checked_and_holds(self) -> None:
-        subjects = [m for pattern in reference_models() for m in models_named(pattern)]
+        subjects = with_clusters(models_named("reference:*"))
 
         results = run_gate(subjects, tolerance=1e-9)
 

@@ -21,6 +21,7 @@ from joulecheck.faults.planted import FaultyModel
 from joulecheck.model import Subject, registered
 from joulecheck.reference import MACHINES
 from joulecheck.reference.layered import LayeredModel
+from joulecheck.reference.roofline import ROOFLINES
 from joulecheck.scoring.mutants import REPRESENTATIVES
 from joulecheck.validation.fit_record import apply_to_model
 from joulecheck.validation.fitters import (
@@ -218,6 +219,11 @@ class TestOwnModels:
         assert [one.status for one in found.coefficients] == [Status.RECOVERED] * 2
         assert named(found, "dram").count == "compulsory external bytes"
 
+    def test_a_pair_of_operations_of_totals_counts_as_a_mac(self) -> None:
+        found = fit(Subject.of(ROOFLINES["Hailo-8"]()))
+
+        assert named(found, "mac_energy.INT8").status is Status.RECOVERED
+
     def test_a_price_that_is_half_the_declared_one_is_found(self) -> None:
         mac = named(fit(self.model(mac=0.5)), "mac")
 
@@ -229,6 +235,12 @@ class TestOwnModels:
 
         assert found.hides
         assert not found.faults
+
+    def test_a_price_that_is_declared_0_is_not_dead(self) -> None:
+        found = fit(self.model(memory=0.0))
+
+        assert found.is_sound
+        assert named(found, "dram").status is Status.ZERO
 
     def test_one_without_coefficients_is_told(self) -> None:
         with pytest.raises(NotOffered, match="tiny cannot be fitted"):

@@ -17,7 +17,9 @@ from joulecheck.coefficient import Coefficient
 from joulecheck.errors import InvalidMachine, InvalidSnapshot, Unsupported
 from joulecheck.estimate import Estimate
 from joulecheck.faults import fault_named, inject
-from joulecheck.model import Subject, registered
+from joulecheck.knob import Knob, KnobKind
+from joulecheck.machine import Machine
+from joulecheck.model import UNSCALED, Scale, Subject, registered
 from joulecheck.reference import MACHINES, load_model
 from joulecheck.reference.figures import figures_of, with_figures
 from joulecheck.reference.layered import LayeredModel
@@ -261,6 +263,38 @@ class TestCoefficients:
         assert found.moves
         assert not found.unexplained
 
+    def test_one_that_is_gone_or_new_is_set_back(self) -> None:
+        """A machine without an L3, and the same with one."""
+        model = layered(INTEL)
+        memories = {n: m for n, m in model.data.memories.items() if n != "l3"}
+        prices = {n: c for n, c in model.data.coefficients.items() if n != "l3_energy"}
+        data = attrs.evolve(model.data, memories=memories, coefficients=prices)
+        without = Subject.of(type(model)(data), name=f"reference:{INTEL}")
+
+        gone = held(without, INTEL)
+        new = compare(taken(without), reference(INTEL), WORKLOADS)
+
+        for found in (gone, new):
+            assert found.moves
+            assert not found.left_alone
+            assert not found.unexplained
+
+    def test_a_cluster_is_set_back_by_scales_and_knobs(self) -> None:
+        two = reference("Google-TPU-v4@2xM")
+        snapshot = taken(two)
+        changed = attrs.evolve(snapshot.coefficients["dram_energy"], value=1e-10)
+        slower = {"clock": 0.5 * two.machine.clock} if two.machine.clock else {}
+        before = attrs.evolve(
+            snapshot,
+            coefficients=snapshot.coefficients | {"dram_energy": changed},
+            figures=snapshot.figures | slower,
+        )
+
+        found = compare(before, two, WORKLOADS)
+
+        assert {"dram_energy", "clock"} <= {change.name for change in found.changes}
+        assert "dram_energy" not in found.left_alone
+
     def test_one_that_moves_less_than_the_tolerance_moves_nothing(self) -> None:
         value = load_model(INTEL).coefficients["dram_energy"].value
 
@@ -369,6 +403,25 @@ class TestFormulas:
         assert not any(move.explained for move in energies)
 
 
+class Clocked:
+    """An operation takes a cycle, and the peak of the machine follows its clock."""
+
+    name = "clocked"
+    precisions = (Precision.FP32,)
+
+    def __init__(self, clock: float, cycles: float = 1.0) -> None:
+        self.clock, self.cycles = clock, cycles
+        self.machine = Machine(name="clocked", clock=clock, peak={Precision.FP32: clock})
+        self.knobs = {"clock": Knob(KnobKind.RATE)}
+
+    def estimate(self, case: Case, scale: Scale = UNSCALED) -> Estimate:
+        del scale
+        return Estimate(latency=self.cycles * case.ops / self.clock)
+
+    def derive(self, factors: Mapping[str, float]) -> Clocked:
+        return Clocked(self.clock * factors["clock"], self.cycles)
+
+
 class TestOwnModels:
     """Models of which no other machine can be built."""
 
@@ -401,6 +454,23 @@ class TestOwnModels:
     def test_a_formula_edit_is_flagged(self) -> None:
         assert self.compared(self.model(20e-12, factor=1.1)).unexplained
 
+    def test_a_figure_that_has_a_knob_is_turned_back(self) -> None:
+        found = self.compared_clocks(2e9, 1e9)
+
+        assert [change.name for change in found.changes] == ["clock", "peak.FP32"]
+        assert found.moves
+        assert not found.left_alone
+        assert not found.unexplained
+        assert all([*move.shares] == ["clock"] for move in found.moves)
+
+    def test_a_formula_edit_beside_it_is_flagged(self) -> None:
+        assert self.compared_clocks(2e9, 1e9, cycles=1.2).unexplained
+
+    @staticmethod
+    def compared_clocks(before: float, after: float, *, cycles: float = 1.0) -> Comparison:
+        snapshot = taken(Subject.of(Clocked(before)))
+        return compare(snapshot, Subject.of(Clocked(after, cycles)), WORKLOADS)
+
     def test_a_coefficient_that_is_zero_now_cannot_be_set_back(self) -> None:
         found = self.compared(self.model(0.0))
 
@@ -420,14 +490,14 @@ class TestCommand:
         models = ("reference:Hailo-8", f"reference:{INTEL}")
         done = self.run("record", *models, "--folder", str(tmp_path), "--random", "2")
         assert done.exit_code == 0, done.output
-        assert "2 snapshots of" in done.output
+        assert "2 written" in done.output
         return str(tmp_path)
 
     def test_what_stays_passes(self, folder: str) -> None:
         done = self.run("check", "--folder", folder)
 
         assert done.exit_code == 0
-        assert "2 models as they were" in done.output
+        assert "as they were: 2 of the models" in done.output
 
     def test_a_fault_fails(self, folder: str) -> None:
         arguments = ("--folder", folder, "--inject", "hidden-constant")

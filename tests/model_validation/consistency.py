@@ -22,17 +22,9 @@ from joulecheck.property import Property, installed
 from joulecheck.reference import MACHINES
 from joulecheck.reference.machine_file import load_machine
 from joulecheck.testing import explained
+from joulecheck.validation.audit import CATEGORIES
 from joulecheck.workload import Workload
 from joulecheck.workload.columns import Ints
-
-CATEGORIES: Final = {
-    "layer-decomposition": "CMP",
-    "monotonicity": "MON",
-    "precision-scaling": "PRC",
-    "coefficient-perturbation": "SEN",
-    "cross-mapper-consistency": "ORD",
-}
-"""The kinds of consistency of a class, each with the family of laws that states it."""
 
 SEED: Final = 1
 CASES: Final = 256

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from joulecheck.cli.adapter import adapter
+from joulecheck.cli.audit import audit
 from joulecheck.cli.compare import compare
 from joulecheck.cli.compose import compose
 from joulecheck.cli.distribution import distribution_command
@@ -60,6 +61,7 @@ def app(context: click.Context) -> None:
 
 COMMANDS: Final = (
     adapter,
+    audit,
     compare,
     compose,
     distribution_command,

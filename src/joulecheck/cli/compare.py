@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import click
@@ -54,7 +54,13 @@ REVISION_CASES: Final = 128
 Point = tuple[str, dict[str, float]]
 
 
-class DesignPoint(click.ParamType):
+if TYPE_CHECKING:
+    PointType = click.ParamType[Point]
+else:  # generic only for type checkers in the oldest click
+    PointType = click.ParamType
+
+
+class DesignPoint(PointType):
     """Knobs with factors, such as `clock=2,dram.bandwidth=1.5`."""
 
     name = "design"

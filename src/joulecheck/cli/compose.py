@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from joulecheck.cli.options import (
+    DEFAULT_MODELS,
     chosen_models,
     file_option,
     format_option,
@@ -23,7 +24,7 @@ from joulecheck.cli.options import (
 from joulecheck.cli.output import recorded, write_text
 from joulecheck.reports.json_report import dumps
 from joulecheck.resolve import references
-from joulecheck.validation.gate import import_checks, reference_models, run_gate
+from joulecheck.validation.gate import import_checks, run_gate, with_clusters
 from joulecheck.validation.layer_checks import (
     REGISTERED,
     TOLERANCE,
@@ -113,7 +114,9 @@ def _results(asked: Asked) -> list[CheckResult]:
     load_installed()
     for module in asked.checks:
         import_checks(module)
-    named = chosen_models(asked.models or reference_models())
+    named = chosen_models(asked.models or DEFAULT_MODELS)
+    if not asked.models:
+        named = with_clusters(named)
     subjects = [ref.load() for ref in references(named, asked.inject)]
     return run_gate(subjects, asked.tolerance, REGISTERED.checks)
 

@@ -94,7 +94,7 @@ def record(models: Sequence[str], folder: Path, random: int, seed: int) -> None:
     size = SnapshotFolder(folder).write(found, workloads)
     rows = sum(len(one.rows) for one in found)
     click.echo(
-        f"{len(found)} snapshots of {rows:,} workloads at a precision written to {folder}, "
+        f"{folder}: {len(found)} written, of {rows:,} workloads at a precision in all, "
         f"{size / 1e6:.2g} MB"
     )
 
@@ -177,7 +177,7 @@ def _show(
         still = sum(one.compared for one in found if one not in told)
         if len(told) < len(found):
             count = len(found) - len(told)
-            out.print(Text(f"{count} models as they were: none of {still:,} outputs moved"))
+            out.print(Text(f"as they were: {count} of the models, {still:,} outputs"))
         for remark in remarks:
             out.print(Text(remark))
 

@@ -47,6 +47,7 @@ def _verdict(found: Fit) -> str:
     for status, words in (
         (Status.UP_TO_A_CONSTANT, "up to a constant"),
         (Status.UNCOUNTED, "without a count"),
+        (Status.ZERO, "declared 0"),
     ):
         if counts[status]:
             told.append(f"{counts[status]} {words}")

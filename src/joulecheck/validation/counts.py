@@ -14,6 +14,7 @@ import numpy as np
 from joulecheck.case import Cases
 from joulecheck.estimate import Answers
 from joulecheck.model import Subject
+from joulecheck.quantities import OPS_PER_MAC
 from joulecheck.workload.columns import PRECISIONS, Floats
 
 
@@ -56,6 +57,7 @@ def _of_work(cases: Cases) -> Iterator[Count]:
     yield Count("MACs", "MAC", macs)
     yield Count("operations beside MACs", "op", others)
     yield Count("operations", "op", cases.ops)
+    yield Count("pairs of operations", "MAC", cases.ops / OPS_PER_MAC)
     traffic = cases.traffic
     for role in ("input", "weight", "output", "external"):
         yield Count(f"compulsory {role} bytes", "B", getattr(traffic, role))

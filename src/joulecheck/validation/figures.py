@@ -6,13 +6,23 @@ from collections.abc import Mapping
 
 import attrs
 
+from joulecheck.coefficient import Provenance
 from joulecheck.faults.planted import FaultyModel
 from joulecheck.model import Subject
 from joulecheck.reference.cluster import ClusterEnergyModel
 from joulecheck.reference.figures import Figure, figures_of, flattened, with_figures
 from joulecheck.reference.layered import LayeredModel
+from joulecheck.reference.machine_file import CoefficientRow
 
-__all__ = ["Figure", "figures_of_model", "is_rebuilt", "rebuilt"]
+__all__ = ["Declared", "Figure", "figures_of_model", "is_rebuilt", "knob_of", "rebuilt"]
+
+
+@attrs.frozen
+class Declared:
+    """A coefficient as a model declared it."""
+
+    value: float
+    unit: str
 
 
 def _reference(model: Subject) -> LayeredModel | None:
@@ -43,14 +53,14 @@ def _is_figure(attribute: attrs.Attribute[object], _: object) -> bool:
 
 
 def rebuilt(
-    model: Subject, figures: Mapping[str, Figure], coefficients: Mapping[str, float]
+    model: Subject, figures: Mapping[str, Figure], coefficients: Mapping[str, Declared]
 ) -> Subject:
     """The same formulas for a machine with these data and these values.
 
     Args:
         model: of which `is_rebuilt` holds.
         figures: all of them.
-        coefficients: the values that differ; one that the machine lacks is left out.
+        coefficients: those that differ, or that the machine does not have.
 
     Raises:
         InvalidMachine: the data make no machine.
@@ -58,12 +68,17 @@ def rebuilt(
     """
     found = _reference(model)
     assert found is not None  # noqa: S101 - the caller asked
-    rows = {
-        name: attrs.evolve(row, value=coefficients.get(name, row.value))
-        for name, row in found.data.coefficients.items()
-    }
+    rows = dict(found.data.coefficients)
+    for name, one in coefficients.items():
+        stated = rows.get(name) or CoefficientRow(0.0, "", "", Provenance.UNKNOWN)
+        rows[name] = attrs.evolve(stated, value=one.value, unit=one.unit)
     data = attrs.evolve(with_figures(found.data, figures), coefficients=rows)
     made = type(found)(data)
     if isinstance(model.model, FaultyModel):
         return Subject.of(model.model.planted_in(made), name=model.name)
     return Subject.of(made, name=model.name)
+
+
+def knob_of(figure: str) -> str:
+    """The knob that turns a figure of a machine, as reference models call them."""
+    return figure.removeprefix("memories.")

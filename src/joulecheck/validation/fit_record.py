@@ -10,7 +10,12 @@ from joulecheck.coefficient import Provenance
 from joulecheck.errors import NotOffered
 from joulecheck.model import Subject
 from joulecheck.validation.fields import Field, fields_of
-from joulecheck.validation.figures import figures_of_model, is_rebuilt, rebuilt
+from joulecheck.validation.figures import (
+    Declared,
+    figures_of_model,
+    is_rebuilt,
+    rebuilt,
+)
 from joulecheck.validation.fitters import Fit, Fitted, Status
 from joulecheck.validation.ledger import SCORES, Flag, Ledger, Support
 
@@ -80,7 +85,9 @@ def _support(ones: Sequence[Fitted], found: Fit) -> Support:
 
 def _with_values(found: Fit, model: Subject) -> Subject:
     wrong = [one for one in found.coefficients if one.status is Status.MIS_SCALED]
-    values = {one.name: one.value for one in wrong if one.value is not None}
+    values = {
+        one.name: Declared(one.value, one.unit) for one in wrong if one.value is not None
+    }
     if not values:
         return model
     if not is_rebuilt(model):

@@ -79,6 +79,7 @@ class Status(Enum):
     RECOVERED = "the fitted value is the declared one"
     UP_TO_A_CONSTANT = "in proportion to a known count, by a constant that no output tells"
     UNCOUNTED = "no output counts its events"
+    ZERO = "it is declared 0, which no factor moves"
     MIS_SCALED = "the fitted value is not the declared one"
     MISCOUNTED = "its energy is not in proportion to the bytes of its own memory"
     DEAD = "no output responds to it"
@@ -95,6 +96,7 @@ FAULTS: Final = frozenset(Status) - {
     Status.RECOVERED,
     Status.UP_TO_A_CONSTANT,
     Status.UNCOUNTED,
+    Status.ZERO,
 }
 
 
@@ -251,7 +253,8 @@ class _Fitting:
             shares_count_with=tuple(other for other in with_it if other != name),
         )
         if not self._is_felt(response).any():
-            return attrs.evolve(made, status=Status.DEAD)
+            status = Status.DEAD if declared.value else Status.ZERO
+            return attrs.evolve(made, status=status)
         order = self._order(name)
         if order is not None:
             return attrs.evolve(made, status=Status.NOT_LINEAR, order=order)

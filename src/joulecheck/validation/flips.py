@@ -87,7 +87,7 @@ def smallest_flip(
         vectorised: whether many cases are one call.
     """
     parts = np.array_split(rows, max(1, -(-len(rows) // BATCH)))
-    found = [_flips(decision, space.batch(part), clearly) for part in parts if len(part)]
+    found = [_flips(decision, _cases(space, part), clearly) for part in parts if len(part)]
     flipped = np.concatenate([flips.any(axis=(1, 2)) for flips in found])
     pairs = np.logical_or.reduce([flips.any(axis=0) for flips in found])
     if not flipped.any():
@@ -97,7 +97,7 @@ def smallest_flip(
     pair: tuple[int, int] = tuple(np.argwhere(found[part][at])[0].tolist())
 
     def still(some: Ints) -> Bools:
-        return _of_pair(decision, space.batch(some), pair, clearly)
+        return _of_pair(decision, _cases(space, some), pair, clearly)
 
     reduced = reduce(space, rows[first].tolist(), still, vectorised=vectorised)
     case = space.build(reduced.row)
@@ -113,6 +113,12 @@ def smallest_flip(
         pairs=int((pairs | pairs.T).sum()) // 2,
         minimality=reduced.minimality,
     )
+
+
+def _cases(space: CaseSpace, rows: Ints) -> Cases:
+    found = space.batch(rows)
+    assert isinstance(found, Cases)  # noqa: S101 - the source promises plain cases
+    return found
 
 
 def _located(index: int, sizes: Sequence[int]) -> tuple[int, int]:

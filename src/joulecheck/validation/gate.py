@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 
 from joulecheck.errors import InvalidCheck
-from joulecheck.model import Subject
+from joulecheck.model import Subject, registered
 from joulecheck.reference import MACHINES
 from joulecheck.reference.machine_file import load_machine
 from joulecheck.resolve import imported
@@ -20,10 +20,16 @@ from joulecheck.validation.layer_checks import (
 from joulecheck.validation.model_checks import checks_of
 
 
-def reference_models() -> tuple[str, ...]:
-    """Every machine, and two chips of each that states a link, for the layer CLUSTER."""
-    linked = [name for name in MACHINES if load_machine(name).link is not None]
-    return ("reference:*", *(f"reference:{name}@2xK" for name in linked))
+def with_clusters(subjects: Iterable[Subject]) -> list[Subject]:
+    """These models, and two chips of each machine that states a link.
+
+    Only there is a layer CLUSTER.
+    """
+    found = list(subjects)
+    names = {f"reference:{name}": name for name in MACHINES}
+    machines = [names[subject.name] for subject in found if subject.name in names]
+    linked = [name for name in machines if load_machine(name).link is not None]
+    return [*found, *(registered("reference", f"{name}@2xK") for name in linked)]
 
 
 def import_checks(module_name: str) -> None:

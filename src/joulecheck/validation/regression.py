@@ -9,7 +9,9 @@ formula, even if the changes happen to cancel.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Final
 
 import attrs
@@ -22,6 +24,7 @@ from joulecheck.validation.figures import (
     Figure,
     figures_of_model,
     is_rebuilt,
+    knob_of,
     rebuilt,
 )
 from joulecheck.validation.snapshot import Outputs, Snapshot
@@ -190,7 +193,11 @@ def _changes(snapshot: Snapshot, model: Subject) -> Iterator[Change]:
 
 
 class _Setting:
-    """A model whose changes can be set back, together or each by itself."""
+    """A model whose changes can be set back, together or each by itself.
+
+    A reference model is built anew. Of others coefficients are scaled, and figures that
+    have a knob are turned back, which sets back those that follow from them.
+    """
 
     def __init__(
         self,
@@ -205,18 +212,41 @@ class _Setting:
         self._changes = changes
         self._figures = figures_of_model(model)
         self._rebuilds = is_rebuilt(model)
+        self._turned = {} if self._rebuilds else self._turns()
 
     @property
     def left_alone(self) -> tuple[str, ...]:
         """The changes that cannot be set back."""
         return tuple(c.name for c in self._changes if not self._can_set_back(c))
 
+    def _turns(self) -> dict[str, float]:
+        """By changed figure: the factor of its knob that turns it back, if it has one."""
+        found = {}
+        for change in self._changes:
+            knob = self._model.knobs.get(knob_of(change.name))
+            before, after = change.before, change.after
+            if knob is None or change.of_coefficient or not after:
+                continue
+            if isinstance(before, int | float) and isinstance(after, int | float):
+                factor = before / after
+                if knob.allows(factor):
+                    found[change.name] = factor
+        return found
+
+    @cached_property
+    def _after_turning(self) -> dict[str, Figure]:
+        """The figures of the machine with all knobs turned back."""
+        return figures_of_model(self._with_turned(self._turned))
+
+    def _with_turned(self, names: Iterable[str]) -> Subject:
+        return self._model.derived({knob_of(n): self._turned[n] for n in names})
+
     def _can_set_back(self, change: Change) -> bool:
-        if not change.of_coefficient:
-            return self._rebuilds
-        if change.before is None:
+        if self._rebuilds:
             return True
-        return change.after is not None and (self._rebuilds or change.after != 0)
+        if not change.of_coefficient:
+            return _same(change.before, self._after_turning.get(change.name))
+        return change.before is None or (change.after is not None and change.after != 0)
 
     def all_back(self) -> Floats:
         """(rows, columns) the outputs with every change set back that can be."""
@@ -245,14 +275,15 @@ class _Setting:
         some = [change for change in changes if self._can_set_back(change)]
         names = [change.name for change in some if change.of_coefficient]
         known = self._snapshot.coefficients
-        values = {name: known[name].value for name in names if name in known}
+        old = {name: known[name] for name in names if name in known}
         scale = {name: 0.0 for name in names if name not in known}
         model, figures = self._model, [c for c in some if not c.of_coefficient]
         if not self._rebuilds:
             now = model.coefficients
-            scale |= {name: value / now[name].value for name, value in values.items()}
-        elif values or figures:
-            model = rebuilt(model, self._old(figures), values)
+            scale |= {name: one.value / now[name].value for name, one in old.items()}
+            model = self._with_turned(c.name for c in figures if c.name in self._turned)
+        elif old or figures:
+            model = rebuilt(model, self._old(figures), old)
         outputs = Outputs.of(model, self._cases.values(), scale)
         return outputs.arranged(self._snapshot.columns)
 
@@ -264,3 +295,9 @@ class _Setting:
             else:
                 figures[change.name] = change.before
         return figures
+
+
+def _same(one: Figure | None, other: Figure | None) -> bool:
+    if isinstance(one, float) and isinstance(other, int | float):
+        return math.isclose(one, other)
+    return one == other

@@ -88,7 +88,7 @@ def answers(model: Subject) -> bool:
     return not model.ask(Cases.of([])).batch_error
 
 
-@attrs.frozen
+@attrs.define
 class RevisionModel:
     """A model in another process."""
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from joulecheck.case import Case, Cases
 from joulecheck.estimate import Answers
 from joulecheck.model import UNSCALED, Subject
-from joulecheck.validation.figures import Figure, figures_of_model
+from joulecheck.validation.figures import Declared, Figure, figures_of_model
 from joulecheck.workload.columns import Floats
 
 TOTALS = ("energy", "latency", "utilisation")
@@ -21,14 +21,6 @@ PARTS = ("energy_terms", "latency_terms", "through", "latency_through")
 
 DIGITS = 6
 """Significant ones that a snapshot keeps of an output."""
-
-
-@attrs.frozen
-class Declared:
-    """A coefficient as a model declared it."""
-
-    value: float
-    unit: str
 
 
 def _as_row(values: Iterable[float | None]) -> tuple[float | None, ...]:
