@@ -23,6 +23,11 @@ from joulecheck.property import FAMILIES
 
 Mutants = Sequence[Mapping[str, Any]]
 
+LEGEND: Final = (
+    "By family, `#`: its laws kill all mutants of the kind, a digit: so many tenths of them "
+    "(at least some), `.`: none."
+)
+
 PICTURE: Final = {0: ".", 10: "#"}
 """Of the tenths of a kind's mutants that a family kills, those that are no digit."""
 
@@ -59,10 +64,11 @@ def matrix(mutants: Mutants) -> list[str]:
     for kind, some in kinds.items():
         counts = Counter(family for one in some for family in families_killing(one))
         killed = sum(bool(one["kills"]) for one in some)
-        cells = "".join(tenths(counts[family], len(some)) for family in FAMILIES)
+        cells = "   ".join(tenths(counts[family], len(some)) for family in FAMILIES)
         wrong = KINDS[kind].summary if kind in KINDS else "each named for one law"
-        rows.append((f"`{kind}`", wrong, f"{killed} of {len(some)}", f"`{cells}`"))
-    return table(("kind", "what goes wrong", "killed", " ".join(FAMILIES)), rows)
+        rows.append((f"`{kind}`", wrong, f"{killed} of {len(some)}", f"`{cells}  `"))
+    head = table(("kind", "what goes wrong", "killed", f"`{' '.join(FAMILIES)}`"), rows)
+    return [LEGEND, "", *head]
 
 
 def comparison(document: Mapping[str, Any]) -> list[str]:
