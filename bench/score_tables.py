@@ -19,13 +19,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from joulecheck.faults import KINDS
-from joulecheck.property import FAMILIES
 
 Mutants = Sequence[Mapping[str, Any]]
 
 LEGEND: Final = (
-    "By family, `#`: its laws kill all mutants of the kind, a digit: so many tenths of them "
-    "(at least some), `.`: none."
+    "By family, `#`: its laws kill all mutants of the kind, a digit: so many tenths of "
+    "them (at least some), `.`: none."
 )
 
 PICTURE: Final = {0: ".", 10: "#"}
@@ -55,8 +54,10 @@ def tenths(killed: int, whole: int) -> str:
     return PICTURE.get(share, str(max(1, share)))
 
 
-def matrix(mutants: Mutants) -> list[str]:
+def matrix(document: Mapping[str, Any]) -> list[str]:
     """A row a kind: how many of its mutants each family kills."""
+    mutants = document["mutants"]
+    families = list(dict.fromkeys(law[:3] for law in document["matrix"]))
     kinds: dict[str, list[Mapping[str, Any]]] = {}
     for mutant in mutants:
         kinds.setdefault(kind_of(mutant), []).append(mutant)
@@ -64,10 +65,10 @@ def matrix(mutants: Mutants) -> list[str]:
     for kind, some in kinds.items():
         counts = Counter(family for one in some for family in families_killing(one))
         killed = sum(bool(one["kills"]) for one in some)
-        cells = "   ".join(tenths(counts[family], len(some)) for family in FAMILIES)
+        cells = "   ".join(tenths(counts[family], len(some)) for family in families)
         wrong = KINDS[kind].summary if kind in KINDS else "each named for one law"
         rows.append((f"`{kind}`", wrong, f"{killed} of {len(some)}", f"`{cells}  `"))
-    head = table(("kind", "what goes wrong", "killed", f"`{' '.join(FAMILIES)}`"), rows)
+    head = table(("kind", "what goes wrong", "killed", f"`{' '.join(families)}`"), rows)
     return [LEGEND, "", *head]
 
 
@@ -118,7 +119,7 @@ def main() -> None:
     """Print all tables."""
     document = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     parts = {
-        "Kinds and families": matrix(document["mutants"]),
+        "Kinds and families": matrix(document),
         "Other suites": comparison(document),
         "Survivors": survivors(document["mutants"]),
         "Laws that kill nothing alone": [" ".join(idle(document))],
