@@ -80,18 +80,19 @@ def _narrowed(rng: Rng, model: LayeredModel) -> Drawn | None:
     narrow = [p for p in floats if any(p.narrower_than(q) for q in floats)]
     if not narrow:
         return None
-    return _at(rng, model, {one_of(rng, sorted(narrow, key=lambda p: p.name))})
+    return _at(rng, model, {one_of(rng, sorted(narrow, key=lambda p: p.name))}, macs=4)
 
 
 def _emulated_integers(rng: Rng, model: LayeredModel) -> Drawn | None:
     if not {Precision.INT8, Precision.FP32} <= model.precisions:
         return None
-    return _at(rng, model, {p for p in model.precisions if p.name.startswith("INT")})
+    integers = {p for p in model.precisions if p.name.startswith("INT")}
+    return _at(rng, model, integers, macs=24)
 
 
-def _at(rng: Rng, model: LayeredModel, some: set[Precision]) -> Drawn:
-    """More bytes for all work at some precisions."""
-    byte = _bytes_worth(rng, model, 4, 8)
+def _at(rng: Rng, model: LayeredModel, some: set[Precision], macs: float) -> Drawn:
+    """More bytes for all work at some precisions, worth so many MACs or twice that."""
+    byte = _bytes_worth(rng, model, macs, 2 * macs)
     here = np.array([precision in some for precision in PRECISIONS])
 
     def counted(cases: Cases) -> Floats:
