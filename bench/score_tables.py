@@ -74,16 +74,22 @@ def matrix(document: Mapping[str, Any]) -> list[str]:
 
 def comparison(document: Mapping[str, Any]) -> list[str]:
     """A row a suite, each within the same time for a mutant; ours also in full."""
-    mutants = document["mutants"]
+    suites = document["baselines"]
+    tried = {row["mutant"] for rows in suites.values() for row in rows}
+    mutants = [
+        one
+        for one in document["mutants"]
+        if not tried or f"{one['fault']} in {one['model']}" in tried
+    ]
     budget = document["settings"]["budget"]
     firsts = [one["kills"][0]["seconds"] for one in mutants if one["kills"]]
     kills = {
-        name: [one["seconds"] for one in tried if one["killed_by"]]
-        for name, tried in document["baselines"].items()
+        name: [one["seconds"] for one in rows if one["killed_by"]]
+        for name, rows in suites.items()
     }
     kills[f"joulecheck, within {budget:g} s"] = [s for s in firsts if s <= budget]
     kills["joulecheck"] = firsts
-    rows = [
+    cells = [
         (
             name,
             f"{len(seconds)} of {len(mutants)}",
@@ -92,7 +98,7 @@ def comparison(document: Mapping[str, Any]) -> list[str]:
         )
         for name, seconds in kills.items()
     ]
-    return table(("suite", "killed", "share", "median time to a kill"), rows)
+    return table(("suite", "killed", "share", "median time to a kill"), cells)
 
 
 def survivors(mutants: Mutants) -> list[str]:
