@@ -45,10 +45,6 @@ class PowerAboveStatic(Property):
 
     Shrinks to:
         The GEMM of one MAC.
-
-    Stays because:
-        CMP001 and SEN010 find a static term that the total leaves out, if there are
-        terms. This law needs a power and two totals.
     """
 
     id: ClassVar = "BND010"
