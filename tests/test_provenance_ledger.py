@@ -669,6 +669,17 @@ class TestCommands:
         assert (audited.returncode, audited.stderr) == (0, "")
         assert "0 gaps in the core fields of 1 models" in audited.stdout
 
+    def test_the_number_of_workers_changes_nothing(self, run: Run) -> None:
+        for workers in ("0", "2"):
+            run(
+                "fuzz", HAILO, "mymodel:Half", "--cases", "64", "--seed", "1", *LAWS,
+                "--workers", workers, "--ledger", f"{workers}.json",
+            )  # fmt: skip
+
+        one, two = (run.folder / f"{workers}.json" for workers in ("0", "2"))
+        assert one.read_text() == two.read_text()
+        assert '"blamed": true' in one.read_text()
+
     def test_the_audit_fails_for_a_machine_without_entries(self, run: Run) -> None:
         run("fuzz", HAILO, *FUZZ, *LAWS)
         done = run(
