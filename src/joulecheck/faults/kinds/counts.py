@@ -16,7 +16,16 @@ from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.composition import Each
 from joulecheck.estimate import Estimate
-from joulecheck.faults.mutation import Drawn, Kind, lasting, moved, one_of, with_operators
+from joulecheck.faults.mutation import (
+    Drawn,
+    Kind,
+    lasting,
+    moved,
+    one_of,
+    rescaled,
+    terms_of,
+    with_operators,
+)
 from joulecheck.faults.planted import FaultyModel, near_coefficient, sound, with_near_bytes
 from joulecheck.knob import KnobKind
 from joulecheck.model import Scales
@@ -184,6 +193,44 @@ def _short_waits(rng: Rng, model: LayeredModel) -> Drawn:
     return Drawn(what=what, places=("latency", *model.latency_layers), change=change)
 
 
+def _derated(rng: Rng, model: LayeredModel) -> Drawn | None:
+    if not model.machine.successor_of:
+        return None  # nothing says how fast it should be
+    factor = float(rng.uniform(2, 3.5))
+
+    def change(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+        found = sound(model, cases, scales)
+        launch = found.latency_terms["launch"]
+        slower = attrs.evolve(
+            found,
+            latency_terms={
+                name: time if name == "launch" else factor * time
+                for name, time in found.latency_terms.items()
+            },
+            latency_through={
+                layer: factor * time - (factor - 1) * launch * (layer is not Layer.ALU)
+                for layer, time in found.latency_through.items()
+            },
+        )
+        latency = factor * found.latency - (factor - 1) * launch
+        return lasting(model, slower, latency, by_layer=False)
+
+    what = f"all but the launch takes {factor:.3g} times as long"
+    return Drawn(what=what, places=("latency", *model.latency_layers), change=change)
+
+
+def _leakage_margin(rng: Rng, model: LayeredModel) -> Drawn:
+    factor = float(rng.uniform(1.02, 1.1))
+    names = terms_of(model, Layer.STATIC)
+
+    def change(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+        found = sound(model, cases, scales)
+        return rescaled(model, found, dict.fromkeys(names, factor))
+
+    places = (*names, Layer.STATIC.name, "static_power", "energy")
+    return Drawn(what=f"static x {factor:.3g}", places=places, change=change)
+
+
 class LargerMovesMore(FaultyModel):
     """A model whose derived machines move more if one of their memories is larger."""
 
@@ -245,6 +292,10 @@ KINDS: Final = (
          "overheads of fusion without its savings", _dear_edges),
     Kind("short-waits", "a short inner loop takes longer than a long one in all",
          "pipelines that are filled once a tile and counted once a step", _short_waits),
+    Kind("derated", "everything but the launch takes longer than the data say",
+         "an efficiency that was fitted to another machine", _derated),
+    Kind("leakage-margin", "static energy has a margin on top",
+         "safety factors inside of a model", _leakage_margin),
     Kind("larger-moves-more", "a derived machine with a larger memory moves more",
          "miss rates scaled the wrong way round", _larger_moves_more),
     Kind("once-a-call", "each call adds a constant to a term",
