@@ -76,15 +76,17 @@ def comparison(document: Mapping[str, Any]) -> list[str]:
     """A row a suite, each within the same time for a mutant; ours also in full."""
     suites = document["baselines"]
     tried = {row["mutant"] for rows in suites.values() for row in rows}
-    mutants = [
-        one
+    mutants = {
+        name: one
         for one in document["mutants"]
-        if not tried or f"{one['fault']} in {one['model']}" in tried
-    ]
+        if (name := f"{one['fault']} in {one['model']}") in tried or not tried
+    }
     budget = document["settings"]["budget"]
-    firsts = [one["kills"][0]["seconds"] for one in mutants if one["kills"]]
+    firsts = [one["kills"][0]["seconds"] for one in mutants.values() if one["kills"]]
     kills = {
-        name: [one["seconds"] for one in rows if one["killed_by"]]
+        name: [
+            one["seconds"] for one in rows if one["killed_by"] and one["mutant"] in mutants
+        ]
         for name, rows in suites.items()
     }
     kills[f"joulecheck, within {budget:g} s"] = [s for s in firsts if s <= budget]
