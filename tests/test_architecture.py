@@ -19,6 +19,7 @@ SOURCES = {
 
 GROUND = {
     "errors",
+    "files",
     "quantities",
     "workload",
     "coefficient",

@@ -9,6 +9,8 @@ import pytest
 
 from command import Run
 from joulecheck.case import Case
+from joulecheck.errors import InvalidMeasurement
+from joulecheck.files import parsed
 from joulecheck.validation import host_fit, timing
 from joulecheck.validation.host import Host
 from joulecheck.validation.measurement import read
@@ -40,6 +42,17 @@ class TestOverlay:
         assert "CALIBRATED  reference:V100-SXM3-32GB clock" in done.stdout
         assert (done.returncode, done.stderr) == (0, "")
 
+    def test_measurements_of_which_none_is_predicted_do_not_pass(self, run: Run) -> None:
+        (run.folder / "hailo.csv").write_text(
+            HEADING + "reference:Hailo-8,gemm,8,8,8,FP64,1e-6,,\n"
+        )
+
+        done = run("overlay", "hailo.csv")
+
+        assert done.returncode == 2
+        assert "the model does not support the case" in done.stdout
+        assert "none of 1 measured numbers is predicted" in done.stderr
+
     def test_what_disagrees_is_a_finding_that_replays_and_can_be_accepted(
         self, run: Run
     ) -> None:
@@ -63,6 +76,14 @@ class TestOverlay:
 
         run("findings", "accept", finding, "--reason", "measured on a loaded machine")
         assert run("overlay", "v100.csv").returncode == 0
+
+    def test_json_has_no_number_that_is_none(self, run: Run) -> None:
+        (run.folder / "v100.csv").write_text(HEADING + f"V100-SXM3-32GB,{LARGE},5e-324,,\n")
+
+        done = run("overlay", "v100.csv", "--output-format", "json")
+
+        (compared,) = parsed(done.stdout)["comparisons"]
+        assert compared["ratio"] is None
 
     def test_a_ledger_keeps_what_is_confirmed(self, run: Run) -> None:
         (run.folder / "v100.csv").write_text(HEADING + f"V100-SXM3-32GB,{LARGE},9.9e-3,,\n")
@@ -128,6 +149,31 @@ class TestMeasure:
         assert "host:here" in listed.stdout
         laid = run("overlay", "hosts/here.jsonl", "--exit-zero")
         assert "2 numbers, within 20%" in laid.stdout
+
+    def test_measurements_stay_where_no_roofline_fits(
+        self, run: Run, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def unfitted(name: str, _: object) -> Host:
+            msg = f"no measurement of {name} is bound by the memory"
+            raise InvalidMeasurement(msg)
+
+        monkeypatch.setattr(host_fit, "fit", unfitted)
+
+        done = run("measure", "--name", "here", "--repeats", "3")
+
+        assert done.returncode == 2
+        assert len(read(Path("hosts/here.jsonl"))) == 2
+
+    def test_a_folder_that_cannot_be_written_is_told_before_anything_is_measured(
+        self, run: Run, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (run.folder / "hosts").write_text("a file")
+        monkeypatch.setattr(timing, "measure", None)
+
+        done = run("measure", "--name", "here")
+
+        assert done.returncode == 2
+        assert "host files cannot be written to hosts" in done.stderr
 
     def test_a_name_that_is_no_file_name_is_refused(self, run: Run) -> None:
         done = run("measure", "--name", "../up")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -300,8 +301,24 @@ class TestRevisions:
         assert "gemm M=1 N=1 K=1 INT8" in flat
 
 
+def point(design: str) -> tuple[str, ...]:
+    """A design beside a sound one."""
+    return ("--point", design, "--point", "clock=2", "--cases", "8")
+
+
 def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["compare", *arguments])
+
+
+def test_a_decision_without_numbers_is_not_the_same() -> None:
+    blind = Subject.of(Tiny(lambda _: Estimate(energy=math.nan)))
+    sides = (Subject.of(Tiny(energy)), blind)
+    space = common_space(sides)
+    rows = space.sample(np.random.default_rng(1), 8)
+    decision = rank_among(sides, {"other": sides[0]}, "energy")
+
+    with pytest.raises(NotOffered, match="B has numbers for no two options"):
+        smallest_flip(decision, space, rows)
 
 
 class TestCommand:
@@ -344,7 +361,11 @@ class TestCommand:
         [
             ((INTEL, "HEAD"), "must both be models, or both revisions"),
             ((INTEL, "reference:Google-*"), "names 6 models"),
-            ((INTEL, INTEL, "--point", "clock=2"), "one --point is no choice"),
+            ((INTEL, INTEL, "--point", "clock=2"), "two --point or more"),
+            ((INTEL, INTEL, *(("--point", "clock=2") * 2)), "two --point or more"),
+            ((INTEL, INTEL, *point("clock=-1")), "above 0 and from 0 to inf, got -1"),
+            ((INTEL, INTEL, *point("clock=nan")), "above 0 and from 0 to inf, got nan"),
+            ((INTEL, INTEL, *point("units=1.5")), "must be whole and finite"),
             (("HEAD", "HEAD", "--among", INTEL), "are for models"),
         ],
     )
@@ -355,6 +376,31 @@ class TestCommand:
 
         assert isinstance(done.exception, InvalidSetting)
         assert told in str(done.exception)
+
+    def test_a_knob_is_turned_once(self) -> None:
+        done = run(INTEL, INTEL, *point("clock=2,clock=3"))
+
+        assert done.exit_code == 2
+        assert "turns one knob twice" in done.output
+
+    @pytest.mark.parametrize("clearly", ["nan", "inf"])
+    def test_a_margin_is_a_finite_number(self, clearly: str) -> None:
+        done = run(INTEL, INTEL, "--clearly", clearly)
+
+        assert done.exit_code == 2
+        assert "is no finite number" in done.output
+
+    def test_models_that_take_no_decision_do_not_pass(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        alone = Subject.of(Tiny(energy))
+        monkeypatch.setattr("joulecheck.cli.options.models_named", lambda _: [alone])
+
+        done = run("own:Tiny", "own:Tiny", "--cases", "8")
+
+        assert isinstance(done.exception, NotOffered)
+        flat = " ".join(done.output.split())
+        assert "no family to be ranked in: name machines by --among" in flat
 
     def test_a_point_that_is_none_is_told(self) -> None:
         done = run(INTEL, INTEL, "--point", "clock", "--point", "units=2")

@@ -163,6 +163,9 @@ class TestCheck:
             (lambda: True, Status.FAILED, None),
             (raising(Skipped("no board")), Status.SKIPPED, None),
             (raising(ZeroDivisionError("x / 0")), Status.FAILED, None),
+            (raising(SystemExit(0)), Status.FAILED, None),
+            (lambda: Comparison("near"), Status.FAILED, None),
+            (lambda: Comparison(None), Status.FAILED, None),
         ],
     )
     def test_ends_as_its_error_and_tolerance_say(

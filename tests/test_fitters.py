@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -14,7 +15,7 @@ from click.testing import CliRunner, Result
 from joulecheck.case import Case
 from joulecheck.cli import app
 from joulecheck.coefficient import Coefficient, Provenance
-from joulecheck.errors import NotOffered
+from joulecheck.errors import InvalidModel, NotOffered
 from joulecheck.estimate import Estimate
 from joulecheck.faults import fault_named, inject
 from joulecheck.faults.planted import FaultyModel
@@ -22,6 +23,7 @@ from joulecheck.model import Subject, registered
 from joulecheck.reference import MACHINES
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.reference.roofline import ROOFLINES
+from joulecheck.reports.fit import document
 from joulecheck.scoring.mutants import REPRESENTATIVES
 from joulecheck.validation.fit_record import apply_to_model
 from joulecheck.validation.fitters import (
@@ -196,8 +198,13 @@ class TestOwnModels:
     """Models of a user's own."""
 
     @staticmethod
-    def model(mac: float = 1.0, floor: float = 0.0, memory: float = 20e-12) -> Subject:
-        """Whose MAC costs `mac` times what it declares, with energy beside the terms."""
+    def model(
+        mac: float = 1.0,
+        floor: float = 0.0,
+        memory: float = 20e-12,
+        declares: float = 1e-12,
+    ) -> Subject:
+        """Whose MAC costs `mac` pJ and declares a price, with energy beside the terms."""
 
         def answer(case: Case, scale: Mapping[str, float]) -> Estimate:
             terms = {
@@ -207,7 +214,7 @@ class TestOwnModels:
             return Estimate(energy=sum(terms.values()) + floor * case.ops)
 
         declared = {
-            "mac": Coefficient("mac", 1e-12, "J/MAC"),
+            "mac": Coefficient("mac", declares, "J/MAC"),
             "dram": Coefficient("dram", memory, "J/B"),
         }
         return Subject.of(Tiny(answer, coefficients=declared))
@@ -242,9 +249,31 @@ class TestOwnModels:
         assert found.is_sound
         assert named(found, "dram").status is Status.ZERO
 
-    def test_one_without_coefficients_is_told(self) -> None:
-        with pytest.raises(NotOffered, match="tiny cannot be fitted"):
+    def test_a_price_that_is_declared_0_and_charged_is_found(self) -> None:
+        mac = named(fit(self.model(declares=0.0)), "mac")
+
+        assert mac.status is Status.MIS_SCALED
+        assert mac.value == pytest.approx(1e-12)
+        assert json.loads(json.dumps(document([fit(self.model(declares=0.0))])))
+
+    def test_one_without_coefficients_is_told_how_to_have_some(self) -> None:
+        with pytest.raises(NotOffered, match=r"fitted: .* declare coefficients"):
             fit(Subject.of(Tiny(energy)))
+
+    def test_one_whose_coefficients_are_no_prices_is_told(self) -> None:
+        rate = Coefficient("rate", 1e9, "op/s")
+        model = Tiny(lambda case, _: energy(case), coefficients={"rate": rate})
+
+        with pytest.raises(NotOffered, match="no coefficient is in J or W, but in op/s"):
+            fit(Subject.of(model))
+
+    @pytest.mark.parametrize("joule", [0.0, -1.0, math.nan])
+    def test_one_without_energy_above_0_is_told(self, joule: float) -> None:
+        mac = Coefficient("mac", 1e-12, "J/MAC")
+        model = Tiny(lambda _, __: Estimate(energy=joule), coefficients={"mac": mac})
+
+        with pytest.raises(InvalidModel, match="must be a finite number above 0"):
+            fit(Subject.of(model))
 
 
 class TestApplying:

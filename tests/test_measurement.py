@@ -44,6 +44,66 @@ class TestReading:
         assert (second.latency, second.repeats, second.use) == (2.0, 1, "check")
         assert second.spread("latency") is None
 
+    def test_a_spreadsheet_may_begin_with_its_mark(self, file: Path) -> None:
+        file.write_text(HEADING + "a:b,gemm,1,1,1,FP32,2\n", encoding="utf-8-sig")
+
+        assert read(file)[0].machine == "a:b"
+
+    def test_words_stay_words(self, file: Path) -> None:
+        file.write_text(
+            "machine,op,m,n,k,precision,latency_s,conditions\n"
+            '007,gemm,1,1,1,FP32,2,"1.50\nV"\n'
+        )
+
+        (one,) = read(file)
+
+        assert (one.machine, one.conditions) == ("007", "1.50\nV")
+
+    @pytest.mark.parametrize(
+        ("row", "why"),
+        [
+            ("a:b,gemm,1,1,1,FP32,inf", "must be < inf"),
+            ("a:b,5,1,1,1,FP32,2", "no operator is called '5'"),
+            ("a:b,gemm,1,1,1,FP32,2,3,4", "more values than there are columns: .'3', '4'"),
+        ],
+    )
+    def test_a_wrong_row_is_told_with_its_line(
+        self, file: Path, row: str, why: str
+    ) -> None:
+        file.write_text(HEADING + row + "\n")
+
+        with pytest.raises(InvalidMeasurement, match=f"line 2: .*{why}"):
+            read(file)
+
+    @pytest.mark.parametrize(
+        ("line", "why"),
+        [
+            ('{"machine": "a:b", "op": ["gemm"], "precision": "FP32"}', "no operator"),
+            ('{"machine": "a:b", "op": 5, "precision": "FP32"}', "no operator"),
+            ('{"machine": "a:b", "latency_s": Infinity}', "no JSON: Infinity"),
+            ("[" * 100_000, "no JSON: it is nested too deeply"),
+        ],
+    )
+    def test_a_wrong_line_of_json_is_told(
+        self, tmp_path: Path, line: str, why: str
+    ) -> None:
+        file = tmp_path / "taken.jsonl"
+        file.write_text(line)
+
+        with pytest.raises(InvalidMeasurement, match=f"line 1: .*{why}"):
+            read(file)
+
+    @pytest.mark.parametrize(("least", "greatest"), [(3.0, 4.0), (1.0, 1.5), (3.0, 1.0)])
+    def test_a_median_is_between_the_ends(self, least: float, greatest: float) -> None:
+        with pytest.raises(ValueError, match="must come in this order"):
+            Measurement(
+                machine="a:b",
+                case=Case(Gemm(1, 1, 1)),
+                latency=2.0,
+                latency_min=least,
+                latency_max=greatest,
+            )
+
     def test_lines_of_json_come_back_equal(self, tmp_path: Path) -> None:
         taken = [
             Measurement(machine="a:b", case=Case(work, Precision.FP16), energy=1e-3)
@@ -70,7 +130,6 @@ class TestReading:
             (HEADING + "a:b,gemm,1,1,1,FP33,1\n", "line 2: .*no Precision is.*'FP33'"),
             (HEADING + ",gemm,1,1,1,FP32,1\n", "line 2: it must say 'machine'"),
             ("machine,op,m,n,k,precision,took\na,gemm,1,1,1,FP32,1\n", "no column.*'took'"),
-            (HEADING + "a:b,gemm,1,1,1,FP32,1,9\n", "line 2: no column is called ''"),
         ],
     )
     def test_what_breaks_a_rule_is_named_with_its_line(

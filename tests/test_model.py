@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -156,6 +157,8 @@ class TestDeclarations:
             ("precisions", ("FP32",), "a non-empty collection of joulecheck.Precision"),
             ("machine", "H100", "a joulecheck.Machine, got 'H100'"),
             ("coefficients", {"a": 1.0}, "a mapping of names to joulecheck.Coefficient"),
+            ("coefficients", {"a": Coefficient("a", math.inf, "J")}, "a finite number"),
+            ("coefficients", {"a": Coefficient("a", "3", "J")}, "a finite number"),
             ("latency_composition", 3, "a joulecheck.Sum, Max or Each, or the name"),
             ("subtotals", {"all": "alu"}, "the names of the terms that it sums"),
             ("subtotals", {"all": []}, "the names of the terms that it sums"),

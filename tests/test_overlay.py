@@ -177,6 +177,36 @@ class TestFigures:
         assert found[1].repair == pytest.approx(3.0, rel=0.1)
         assert found[0].worst.ratio == pytest.approx(1 / 2.2)
 
+    def test_what_repairs_leaves_the_rest_of_the_prediction_as_it_is(self) -> None:
+        half = Case(Gemm(1, 1, 1), Precision.FP32)
+        host_model = Subject.of(HostModel(attrs.evolve(LAPTOP, launch=12 / 2e10)))
+        (nominal,) = host_model.answer(half.questions[0]).latency
+
+        (found,) = held(taken(host_model, half, 1.5), model=host_model).disagreements
+
+        repaired = host_model.derived({found.figure: found.repair or 0.0})
+        again = float(repaired.answer(half.questions[0]).latency[0])
+        assert again == pytest.approx(1.5 * nominal, rel=0.01)
+
+    def test_nothing_repairs_where_the_rest_alone_is_too_much(self) -> None:
+        half = Case(Gemm(1, 1, 1), Precision.FP32)
+        host_model = Subject.of(HostModel(attrs.evolve(LAPTOP, launch=12 / 2e10)))
+
+        (found,) = held(taken(host_model, half, 0.1), model=host_model).disagreements
+
+        assert found.repair is None
+
+    @pytest.mark.parametrize("joule", [5e-324, 1e-300, 1e300, 1.7e308])
+    def test_any_number_can_be_compared(self, joule: float) -> None:
+        one = Measurement(machine=V100.name, case=SMALL, energy=joule, latency=joule)
+
+        found = held(one)
+
+        assert {c.verdict for c in found.comparisons} == {Verdict.DISAGREES}
+        for other in found.disagreements:
+            filed = counterexample(other, V100, 0.2)
+            assert from_json(to_json(filed)) == filed
+
     def test_a_disagreement_is_a_finding_that_names_its_figures(self) -> None:
         (found,) = held(taken(V100, LARGE, 2.0)).disagreements
 

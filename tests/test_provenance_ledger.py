@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -426,6 +427,26 @@ class TestCampaign:
         assert [flag.property for flag in byte.flags] == ["CMP001"]
         assert byte.level is Provenance.UNKNOWN
 
+    def test_flags_of_laws_that_met_no_case_stay(self) -> None:
+        ledger, pair = Ledger(), Pair(NPU, "CMP001")
+        campaign(npu(forgets=True), ledger, "CMP001")
+        record = CampaignRecord(ledger, [npu()], [property_named("CMP001")])
+
+        record(CampaignFinished(seed=1, seconds=1.0, checks=0, tallies=((pair, Tally()),)))
+
+        byte = ledger.entry(NPU, "energy_per_byte")
+        assert byte is not None
+        assert [flag.property for flag in byte.flags] == ["CMP001"]
+
+    def test_what_has_no_bounds_is_no_figure(self) -> None:
+        memory = Memory(bandwidth=math.inf, homes={"weight"})
+        machine = Machine(
+            name="m", peak={Precision.FP32: math.inf}, memories={"dram": memory}
+        )
+        model = Subject.of(Tiny(lambda _: Estimate(energy=1.0), machine=machine))
+
+        assert fields_of(model) == {}
+
     def test_a_model_that_died_confirms_nothing(self) -> None:
         ledger, pair = Ledger(), Pair(NPU, "CMP001")
         record = CampaignRecord(ledger, [npu()], [property_named("CMP001")])
@@ -696,7 +717,9 @@ class TestCommands:
         done = run("provenance", "audit", HAILO)
 
         assert done.returncode == 2
-        assert "joulecheck-provenance.json cannot be read" in done.stderr
+        flat = " ".join(done.stderr.split())
+        assert "joulecheck-provenance.json cannot be read: there is none yet" in flat
+        assert "fuzz --ledger joulecheck-provenance.json writes it" in flat
 
     def test_a_finding_is_shown_with_the_field_that_it_is_blamed_on(self, run: Run) -> None:
         done = run(
@@ -755,6 +778,15 @@ class TestCommands:
         assert done.returncode == 2
         assert "--ledger records models as they are" in done.stderr
         assert not (run.folder / "l.json").exists()
+
+    def test_a_ledger_that_cannot_be_written_stops_a_campaign_before_it_starts(
+        self, run: Run
+    ) -> None:
+        done = run("fuzz", HAILO, "--cases", "64", "--ledger", "nowhere/l.json")
+
+        assert done.returncode == 2
+        assert "there is no folder nowhere" in done.stderr
+        assert done.stdout == ""
 
     def test_a_damaged_ledger_stops_a_campaign_before_it_starts(self, run: Run) -> None:
         (run.folder / "l.json").write_text("{}")

@@ -234,7 +234,7 @@ class TestUsage:
         [
             ("--joulecheck-counterexamples=nowhere", "*must be a folder, got nowhere"),
             ("--joulecheck-corpus=nonsense", "*"),
-            ("--joulecheck-model=npus:Nqu", "*module npus has no 'Nqu': did you mean Npu*"),
+            ("--joulecheck-model=npus:Nqu", "*npus.py) has no 'Nqu': did you mean Npu*"),
         ],
     )
     def test_is_told_in_a_sentence(self, run: Run, option: str, told: str) -> None:

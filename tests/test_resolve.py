@@ -155,8 +155,8 @@ class TestOwnModels:
     @pytest.mark.parametrize(
         ("pattern", "told"),
         [
-            ("mine:Nqu", "module mine has no 'Nqu': did you mean Npu"),
-            ("mine:", "module mine has no ''"),
+            ("mine:Nqu", r"module mine \(.*mine.py\) has no 'Nqu': did you mean Npu"),
+            ("mine:", r"mine.py\) has no ''"),
             ("mine:FAMILY:lage", "mine:FAMILY has no 'lage': did you mean large"),
             ("mines:Npu", "no family and no module is called 'mines': looked in /"),
             ("refrence:x", "families: did you mean reference"),

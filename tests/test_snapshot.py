@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -528,10 +529,59 @@ class TestCommand:
         assert all(move["explained"] for move in moves)
 
     def test_a_model_without_a_snapshot_is_told(self, folder: str) -> None:
-        done = self.run("check", "reference:Google-TPU-v4", "--folder", folder)
+        both = ("reference:Google-TPU-v4", "reference:Hailo-8")
+        done = self.run("check", *both, "--folder", folder)
 
         assert done.exit_code == 0
         assert "without a snapshot: reference:Google-TPU-v4" in done.output
+
+    def test_a_check_of_nothing_does_not_pass(self, folder: str) -> None:
+        done = self.run("check", "reference:Google-TPU-v4", "--folder", folder)
+
+        assert isinstance(done.exception, InvalidSnapshot)
+        assert "nothing to hold" in str(done.exception)
+
+    @pytest.mark.parametrize("tolerance", ["nan", "inf", "1e-7", "0"])
+    def test_a_tolerance_is_a_number_that_six_digits_can_tell(
+        self, folder: str, tolerance: str
+    ) -> None:
+        done = self.run("check", "--folder", folder, "--tolerance", tolerance)
+
+        assert done.exit_code == 2
+
+    @pytest.mark.parametrize("command", ["record", "check"])
+    def test_a_model_without_an_answer_is_told(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+    ) -> None:
+        def chosen(_: object) -> list[Subject]:
+            return [Subject.of(Tiny(lambda _: Estimate(energy=math.nan)), name="own:Tiny")]
+
+        seen = Subject.of(Tiny(lambda _: Estimate(energy=1.0)), name="own:Tiny")
+        SnapshotFolder(tmp_path).write([taken(seen)], WORKLOADS)
+        monkeypatch.setattr("joulecheck.cli.options.models_named", chosen)
+        options = ("--folder", str(tmp_path), *(["--random", "8"] * (command == "record")))
+
+        done = self.run(command, "own:Tiny", *options)
+
+        assert done.exit_code == 1
+        told = str(done.exception) + done.output
+        assert "answers none of" in told or "UNEXPLAINED" in told
+
+    def test_what_a_model_leaves_out_is_told(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def answer(case: Case) -> Estimate:
+            if case.ops > 1000:
+                raise ArithmeticError
+            return Estimate(energy=1.0)
+
+        model = Subject.of(Tiny(answer), name="own:Tiny")
+        monkeypatch.setattr("joulecheck.cli.options.models_named", lambda _: [model])
+
+        done = self.run("record", "own:Tiny", "--folder", str(tmp_path))
+
+        assert done.exit_code == 0
+        assert "without an answer, left out" in done.output
 
     def test_a_model_that_is_gone_is_told(self, folder: str) -> None:
         file = Path(folder) / file_name("reference:Hailo-8")

@@ -199,8 +199,10 @@ def imported(module_name: str, *, sought: str = "module", hint: str = "") -> Any
 def _attribute(module: Any, module_name: str, attribute: str) -> object:  # noqa: ANN401 - as above
     if not attribute or not hasattr(module, attribute):
         public = [name for name in vars(module) if not name.startswith("_")]
+        place = getattr(module, "__file__", None) or "which has no file"
         msg = (
-            f"module {module_name} has no {attribute!r}: {did_you_mean(attribute, public)}"
+            f"module {module_name} ({place}) has no {attribute!r}: "
+            f"{did_you_mean(attribute, public)}"
         )
         raise UnknownName(msg)
     found: object = getattr(module, attribute)

@@ -6,7 +6,6 @@ import sys
 from typing import Final
 
 import click
-from rich.console import Console
 from rich.text import Text
 
 from joulecheck.cli.adapter import adapter
@@ -21,6 +20,7 @@ from joulecheck.cli.fit import fit_command
 from joulecheck.cli.fuzz import fuzz
 from joulecheck.cli.measure import measure
 from joulecheck.cli.models import models
+from joulecheck.cli.output import console
 from joulecheck.cli.overlay import overlay_command
 from joulecheck.cli.properties import properties
 from joulecheck.cli.provenance import provenance
@@ -111,4 +111,4 @@ def _kind(error: JoulecheckError) -> str:
 
 
 def _complain(message: str) -> None:
-    Console(stderr=True).print(Text(message, style="red"))
+    console(stderr=True).print(Text(message, style="red"))

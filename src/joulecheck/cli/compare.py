@@ -13,6 +13,7 @@ import click
 import numpy as np
 
 from joulecheck.cli.options import (
+    Finite,
     chosen_models,
     file_option,
     format_option,
@@ -36,6 +37,7 @@ from joulecheck.validation.decisions import (
 )
 from joulecheck.validation.flips import (
     CLEARLY,
+    Flip,
     common_space,
     smallest_flip,
     space_of,
@@ -74,9 +76,12 @@ class DesignPoint(PointType):
         """Read it."""
         try:
             pairs = [one.split("=") for one in str(value).split(",")]
-            return str(value), {knob: float(factor) for knob, factor in pairs}
+            factors = {knob: float(factor) for knob, factor in pairs}
         except ValueError:
             self.fail(f"{value!r} must be KNOB=FACTOR[,KNOB=FACTOR]", param, ctx)
+        if len(factors) < len(pairs):
+            self.fail(f"{value!r} turns one knob twice", param, ctx)
+        return str(value), factors
 
 
 @click.command()
@@ -109,7 +114,7 @@ class DesignPoint(PointType):
 )
 @named_option(
     "--clearly",
-    type=click.FloatRange(min=0),
+    type=Finite(min=0),
     default=CLEARLY,
     show_default=True,
     help="How much worse, relative, the other option must be for a choice to count.",
@@ -171,8 +176,8 @@ def _run(asked: _Asked) -> int:
     if len(set(are_models)) > 1:
         msg = f"{asked.a} and {asked.b} must both be models, or both revisions"
         raise InvalidSetting(msg)
-    if len(asked.points) == 1:
-        msg = "one --point is no choice: give two or more, or none"
+    if len(asked.points) == 1 or len(dict(asked.points)) < len(asked.points):
+        msg = "a choice is between two --point or more that differ: give those, or none"
         raise InvalidSetting(msg)
     found = dict(_of_models(asked) if are_models[0] else _of_revisions(asked))
     names = (asked.a, asked.b + (f" with {asked.inject}" if asked.inject else ""))
@@ -181,8 +186,10 @@ def _run(asked: _Asked) -> int:
     else:
         with recorded(asked.output_file) as out:
             show_flips(out, names, found)
-    flips = [one for one in found.values() if one is not None and not isinstance(one, str)]
-    return EXIT_FLIPS if flips else 0
+    if all(isinstance(one, str) for one in found.values()):
+        msg = f"{asked.a} and {asked.b} could be compared in no decision"
+        raise NotOffered(msg)
+    return EXIT_FLIPS if any(isinstance(one, Flip) for one in found.values()) else 0
 
 
 def _single(name: str) -> Subject:
@@ -210,16 +217,12 @@ def _of_models(asked: _Asked) -> Iterator[tuple[str, Outcome]]:
         makers |= {f"ranking of machines by {metric}": ranking}
     for question, make in makers.items():
         try:
-            decision = make()
-        except NotOffered as error:
-            yield question, str(error)
-        else:
             yield (
                 question,
-                smallest_flip(
-                    decision, space, rows, clearly=asked.clearly, vectorised=fast
-                ),
+                smallest_flip(make(), space, rows, clearly=asked.clearly, vectorised=fast),
             )
+        except NotOffered as error:
+            yield question, str(error)
 
 
 def _others(asked: _Asked, one: Subject) -> dict[str, Subject]:
@@ -258,4 +261,7 @@ def _lazily(asked: _Asked, decision: Decision, *models: Subject) -> Outcome:
     """A decision on what any of some models answers for, asked sparingly."""
     space = space_of(models)
     rows = asked.rows(space, REVISION_CASES)
-    return smallest_flip(decision, space, rows, clearly=asked.clearly, vectorised=False)
+    try:
+        return smallest_flip(decision, space, rows, clearly=asked.clearly, vectorised=False)
+    except NotOffered as error:
+        return str(error)

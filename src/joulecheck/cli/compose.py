@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +14,7 @@ from rich.text import Text
 
 from joulecheck.cli.options import (
     DEFAULT_MODELS,
+    Finite,
     chosen_models,
     file_option,
     format_option,
@@ -52,7 +52,7 @@ MARKS: Final = {Status.PASSED: "green", Status.FAILED: "red", Status.SKIPPED: "y
 )
 @named_option(
     "--tolerance",
-    type=click.FloatRange(min=0),
+    type=Finite(min=0),
     default=TOLERANCE,
     show_default=True,
     help="Of the checks of MODEL: the relative error that passes.",
@@ -132,7 +132,7 @@ def document(results: Sequence[CheckResult], fault: str | None) -> dict[str, Any
 
 
 def _described(result: CheckResult) -> dict[str, Any]:
-    check, error = result.check, result.error
+    check = result.check
     return {
         "machine": check.machine,
         "name": check.name,
@@ -141,7 +141,7 @@ def _described(result: CheckResult) -> dict[str, Any]:
         "predicts": check.predicts.name,
         "tolerance": check.tolerance,
         "status": result.status.value,
-        "error": error if error is not None and math.isfinite(error) else None,
+        "error": result.error,
         "details": result.details,
     }
 

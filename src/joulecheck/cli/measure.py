@@ -59,6 +59,7 @@ def measure(*, name: str, repeats: int, conditions: str) -> None:
 
     Exit 0 once it is measured, whatever the table says.
     """  # noqa: D301 - click reads the escape
+    host.make_folder()
     out, progress = console(), console(stderr=True)
     told = "; ".join(filter(None, [timing.conditions(), conditions]))
     out.print(Text(told))
@@ -80,10 +81,10 @@ def measure(*, name: str, repeats: int, conditions: str) -> None:
                     conditions=told,
                 )
             )
+    rows = host.folder() / f"{name}.jsonl"
+    write_text(lines(found), rows)
     fitted = host_fit.fit(name, found)
     file = host.save(fitted)
-    rows = file.with_suffix(".jsonl")
-    write_text(lines(found), rows)
     for precision, peak in fitted.peak.items():
         out.print(Text(f"peak {precision.name}  {engineering(peak, 'op/s')}"))
     out.print(Text(f"bandwidth  {engineering(fitted.bandwidth, 'B/s')}"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from os import cpu_count
@@ -51,6 +52,22 @@ class Duration(FloatType):
         if match is None or float(match[1]) <= 0:
             self.fail(f"{value!r} is no time; write 90s, 5m or 8h", param, ctx)
         return float(match[1]) * self._units[match[2]]
+
+
+class Finite(click.FloatRange):
+    """A number in a range, and neither infinite nor NaN, which every range lets pass."""
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - as click has it
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> float:
+        """Read it."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is no finite number", param, ctx)
+        return number
 
 
 class FaultName(TextType):

@@ -13,6 +13,7 @@ import click
 from rich.console import Console
 
 from joulecheck.errors import InvalidSetting
+from joulecheck.files import write_whole
 
 PIPE_WIDTH: Final = 100
 """Columns where no terminal says how many there are."""
@@ -36,9 +37,7 @@ def write_text(text: str, file: Path | None) -> None:
         click.echo(text, nl=False)
         return
     try:
-        partial = file.with_name(f".{file.name}.part")
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(file)
+        write_whole(file, text)
     except OSError as error:
         msg = f"--output-file {file} cannot be written: {error.strerror}"
         raise InvalidSetting(msg) from error

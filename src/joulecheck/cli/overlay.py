@@ -9,6 +9,7 @@ import click
 from rich.text import Text
 
 from joulecheck.cli.options import (
+    Finite,
     chosen_models,
     corpus_option,
     directory_option,
@@ -20,6 +21,7 @@ from joulecheck.cli.options import (
 from joulecheck.cli.output import recorded, write_text
 from joulecheck.corpus.finding import Finding, utc_now
 from joulecheck.corpus.store import Corpus
+from joulecheck.errors import NotOffered
 from joulecheck.model import Subject, family_names
 from joulecheck.reports import overlay as report
 from joulecheck.reports.json_report import dumps
@@ -31,6 +33,7 @@ from joulecheck.validation.ledger import Ledger
 from joulecheck.validation.overlay import (
     Disagreement,
     Overlay,
+    Verdict,
     counterexample,
     overlay,
 )
@@ -54,7 +57,7 @@ DEFAULT_FAMILY = "reference"
 )
 @named_option(
     "--tolerance",
-    type=float,
+    type=Finite(min=0, min_open=True),
     default=0.2,
     show_default=True,
     help="How far a prediction may be off: 0.2 allows a factor 1.2 both ways.",
@@ -121,6 +124,9 @@ def overlay_command(  # noqa: PLR0913 - one argument an option
             report.show(console, found)
             for finding in findings:
                 console.print(Text(finding_title(finding, finding.status.name)))
+    if all(one.verdict is Verdict.NOT_PREDICTED for one in found.comparisons):
+        msg = f"none of {len(found.comparisons)} measured numbers is predicted"
+        raise NotOffered(msg)
     if unknown and not exit_zero:
         context.exit(EXIT_FOUND)
 

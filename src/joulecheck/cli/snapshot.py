@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +12,7 @@ from rich.text import Text
 
 from joulecheck.cli.options import (
     DEFAULT_MODELS,
+    Finite,
     chosen_models,
     file_option,
     format_option,
@@ -19,18 +20,21 @@ from joulecheck.cli.options import (
     named_option,
 )
 from joulecheck.cli.output import recorded, write_text
-from joulecheck.errors import UnknownName
+from joulecheck.errors import InvalidModel, InvalidSnapshot, UnknownName
 from joulecheck.model import Subject
 from joulecheck.reports.json_report import dumps
 from joulecheck.reports.snapshot import document, show_comparison
 from joulecheck.resolve import references, stored_model
 from joulecheck.validation.regression import TOLERANCE, Comparison, compare
-from joulecheck.validation.snapshot import Snapshot, snapshot_of
+from joulecheck.validation.snapshot import DIGITS, Snapshot, snapshot_of
 from joulecheck.validation.snapshot_folder import SnapshotFolder
 from joulecheck.validation.workload_set import cases_of, reference_set
 from joulecheck.workload import Workload
 
 EXIT_UNEXPLAINED: Final = 1
+
+FINEST: Final = 10.0 ** (1 - DIGITS)
+"""Relative: a smaller move than this may be the rounding of the snapshot."""
 
 folder_option = named_option(
     "--folder",
@@ -41,10 +45,11 @@ folder_option = named_option(
 )
 tolerance_option = named_option(
     "--tolerance",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Finite(min=FINEST),
     default=TOLERANCE,
     show_default=True,
-    help="Relative: an output that moves by no more has not moved.",
+    help="Relative: an output that moves by no more has not moved. Snapshots have six "
+    "digits, so that less than 0.00001 tells nothing.",
 )
 
 
@@ -90,13 +95,26 @@ def record(models: Sequence[str], folder: Path, random: int, seed: int) -> None:
     at one. Commit the folder: a change of it in review shows which answers moved.
     """
     workloads = reference_set(seed, random)
-    found = [snapshot_of(m, cases_of(m, workloads)) for m in chosen_models(models)]
+    found = [_taken(model, workloads) for model in chosen_models(models)]
     size = SnapshotFolder(folder).write(found, workloads)
     rows = sum(len(one.rows) for one in found)
     click.echo(
         f"{folder}: {len(found)} written, of {rows:,} workloads at a precision in all, "
         f"{size / 1e6:.2g} MB"
     )
+
+
+def _taken(model: Subject, workloads: Mapping[str, Workload]) -> Snapshot:
+    cases = cases_of(model, workloads)
+    found = snapshot_of(model, cases)
+    if not found.rows:
+        msg = f"{model.name} answers none of {len(cases)} workloads with a finite number"
+        raise InvalidModel(msg)
+    unanswered = len(cases) - len(found.rows)
+    if unanswered:
+        told = f"{model.name}: {unanswered} of {len(cases)} without an answer, left out"
+        click.echo(told, err=True)
+    return found
 
 
 @snapshot.command()
@@ -185,7 +203,11 @@ def _show(
 def _paired(
     patterns: Sequence[str], stored: Sequence[Snapshot]
 ) -> tuple[list[tuple[Snapshot, Subject]], list[str]]:
-    """The snapshots that are asked for, with their models, and what is missing."""
+    """The snapshots that are asked for, with their models, and what is missing.
+
+    Raises:
+        InvalidSnapshot: there is none of a model that is here and named.
+    """
     named = {model.name: model for model in chosen_models(patterns)}
     remarks: list[str] = []
     pairs: list[tuple[Snapshot, Subject]] = []
@@ -199,6 +221,9 @@ def _paired(
     new = named.keys() - {held.model for held in stored}
     if new:
         remarks.append(f"without a snapshot: {', '.join(sorted(new))}; record them")
+    if not pairs:
+        msg = f"there is nothing to hold against a snapshot: {'; '.join(remarks)}"
+        raise InvalidSnapshot(msg)
     return pairs, remarks
 
 

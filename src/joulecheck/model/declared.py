@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Mapping
 from typing import cast
@@ -97,6 +98,10 @@ def coefficients(model: Model) -> dict[str, Coefficient]:
         if not isinstance(coefficient, Coefficient):
             rule = "a mapping of names to joulecheck.Coefficient"
             raise InvalidModel(_wrong(model, f"coefficients[{name!r}]", rule, coefficient))
+        value = coefficient.value
+        if not isinstance(value, numbers.Real) or not math.isfinite(value):
+            where = f"coefficients[{name!r}].value"
+            raise InvalidModel(_wrong(model, where, "a finite number", value))
     return coefficients
 
 

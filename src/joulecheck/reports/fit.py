@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -86,6 +85,8 @@ def _told(one: Fitted) -> str:
     match one.status:
         case Status.RECOVERED:
             words = one.count
+        case Status.MIS_SCALED if one.constant is None:
+            words += ": energy goes with it, and it is declared 0"
         case Status.MIS_SCALED:
             words += f": {one.constant:.6g} times it, by {one.count}"
         case Status.UP_TO_A_CONSTANT:
@@ -124,7 +125,7 @@ def _model(found: Fit) -> dict[str, Any]:
                 "status": one.status.name,
                 "why": one.status.value,
                 "fitted": one.value,
-                "error": _finite(one.error),
+                "error": one.error,
                 "count": one.count,
                 "constant": one.constant,
                 "largest_share": one.share,
@@ -135,7 +136,3 @@ def _model(found: Fit) -> dict[str, Any]:
             for one in found.coefficients
         ],
     }
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None

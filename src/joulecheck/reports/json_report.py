@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from typing import Any, Final
 
 from joulecheck.campaign.events import (
@@ -24,8 +25,20 @@ FORMAT: Final = 1
 
 
 def dumps(data: Any) -> str:  # noqa: ANN401 - anything that JSON can say
-    """JSON with sorted keys, indented, with a newline at the end."""
-    return json.dumps(data, indent=2, sort_keys=True) + "\n"
+    """JSON with sorted keys, indented, with a newline at the end.
+
+    A number that is infinite or NaN has no place in it, and is null.
+    """
+    plain = _finite(data)
+    return json.dumps(plain, indent=2, sort_keys=True, allow_nan=False) + "\n"
+
+
+def _finite(data: Any) -> Any:  # noqa: ANN401 - as `dumps`
+    if isinstance(data, float):
+        return data if math.isfinite(data) else None
+    if isinstance(data, Mapping):
+        return {key: _finite(value) for key, value in data.items()}
+    return [_finite(value) for value in data] if isinstance(data, list | tuple) else data
 
 
 class CampaignDocument:

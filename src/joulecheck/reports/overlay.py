@@ -110,7 +110,7 @@ def document(found: Overlay) -> dict[str, Any]:
                 "measured": c.measured,
                 "spread": c.spread,
                 "predicted": c.predicted,
-                "ratio": None if c.predicted is None else c.ratio,
+                "ratio": c.ratio,
                 "verdict": c.verdict.name.lower(),
                 "because": c.because,
                 "figures": dict(c.figures),

@@ -165,8 +165,8 @@ def _model(found: Comparison) -> dict[str, Any]:
                 "row": move.row,
                 "output": move.column,
                 "before": move.before,
-                "after": _number(move.after),
-                "set_back": _number(move.back),
+                "after": move.after,
+                "set_back": move.back,
                 "shares": dict(move.shares),
                 "explained": move.explained,
             }
@@ -175,7 +175,3 @@ def _model(found: Comparison) -> dict[str, Any]:
         "new_outputs": list(found.new_columns),
         "new_precisions": list(found.new_precisions),
     }
-
-
-def _number(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -15,7 +15,8 @@ import attrs
 import numpy as np
 
 from joulecheck.case import Case, Cases
-from joulecheck.errors import JoulecheckError, NotOffered
+from joulecheck.errors import InvalidSetting, JoulecheckError, NotOffered
+from joulecheck.knob import KnobKind
 from joulecheck.model import SMALLEST, Offer, Subject
 from joulecheck.workload.columns import Floats
 
@@ -99,13 +100,30 @@ def better_design(
         NotOffered: a model derives no machines, or lacks the metric.
         Unsupported: there can be no such machine.
         UnknownName: there is no such knob.
+        InvalidSetting: a knob does not allow its factor.
     """
     _require(sides, Offer.KNOBS, metric)
+    for side in sides:
+        _allow(side, points)
     points = points or _improvements(sides)
     designs = [[side.derived(point) for point in points.values()] for side in sides]
     numbers = partial(_of_metric, designs, metric)
     question = f"better design by {metric}"
     return Decision(question, tuple(points), METRICS[metric][1], numbers, of_two=True)
+
+
+def _allow(subject: Subject, points: Mapping[str, Mapping[str, float]]) -> None:
+    for point, factors in points.items():
+        for name, factor in factors.items():
+            knob = subject.knobs.get(name)
+            if knob is not None and not knob.allows(factor):
+                whole = "whole and " if knob.kind is KnobKind.COUNT else ""
+                msg = (
+                    f"the design {point}: the factor on {name} of {subject.name} must be "
+                    f"{whole}finite, above 0 and from {knob.low:g} to {knob.high:g}, got "
+                    f"{factor:g}"
+                )
+                raise InvalidSetting(msg)
 
 
 def _improvements(sides: Sequence[Subject]) -> dict[str, dict[str, float]]:
@@ -138,9 +156,12 @@ def rank_among(
     """Which of the other machines the one that the models are of is better than.
 
     Raises:
-        NotOffered: a model lacks the metric.
+        NotOffered: a model lacks the metric, or there are no others.
     """
     _require(sides, None, metric)
+    if not others:
+        msg = f"{sides[0].name} has no family to be ranked in: name machines by --among"
+        raise NotOffered(msg)
     subjects = [[side, *others.values()] for side in sides]
     options = ("this machine", *others)
     return _ranking(options, subjects, metric)

@@ -6,6 +6,7 @@ names that such descriptions use, which stand for coefficients or figures of the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Final
@@ -114,12 +115,16 @@ def concerns(law: Property, field: Field) -> bool:
 
 
 def fields_of(subject: Subject) -> dict[str, Field]:
-    """All figures of a model by name: the core fields, then its coefficients."""
+    """All figures of a model by name: the core fields, then its coefficients.
+
+    What is infinite or NaN is no figure.
+    """
     found = [*_rates(subject), *_prices(subject)]
     coefficients = [
         _of_coefficient(c.name, c.value, c.unit, c) for c in subject.coefficients.values()
     ]
-    return {field.name: field for field in (*found, *coefficients)}
+    every = (*found, *coefficients)
+    return {field.name: field for field in every if math.isfinite(field.value)}
 
 
 def field_named(subject: Subject, name: str) -> Field:

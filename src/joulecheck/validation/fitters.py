@@ -34,7 +34,7 @@ import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Coefficient
-from joulecheck.errors import NotOffered
+from joulecheck.errors import InvalidModel, NotOffered
 from joulecheck.estimate import Answers
 from joulecheck.model import Offer, Subject
 from joulecheck.validation.counts import known_counts
@@ -182,9 +182,16 @@ def fit(model: Subject, *, seed: int = 1, cases: int | None = None) -> Fit:
 
     Raises:
         NotOffered: it declares no energy coefficients, or answers with no energy.
+        InvalidModel: its energy is above 0 for none of the workloads.
     """
-    if Offer.ENERGY not in model.offers or not model.energy_coefficients:
-        msg = f"{model.name} cannot be fitted: it needs energy and energy coefficients"
+    missing = [o for o in (Offer.ENERGY, Offer.COEFFICIENTS) if o not in model.offers]
+    if missing:
+        ways = " and ".join(offer.value for offer in missing)
+        msg = f"{model.name} cannot be fitted: to offer what that needs, {ways}"
+        raise NotOffered(msg)
+    if not model.energy_coefficients:
+        units = ", ".join(sorted({c.unit for c in model.coefficients.values()}))
+        msg = f"{model.name} cannot be fitted: no coefficient is in J or W, but in {units}"
         raise NotOffered(msg)
     size = cases or (CASES if model.vectorised else SCALAR_CASES)
     space = workload_source().space(model)
@@ -199,6 +206,13 @@ class _Fitting:
     def __init__(self, model: Subject, cases: Cases) -> None:
         everything = model.ask(cases)
         good = np.flatnonzero(np.isfinite(everything.energy) & (everything.energy > 0))
+        if not good.size:
+            told = f"; it raised {everything.errors[0]}" if 0 in everything.errors else ""
+            msg = (
+                f"{model.name} cannot be fitted: its energy must be a finite number above "
+                f"0, and is none for all of {len(cases)} workloads{told}"
+            )
+            raise InvalidModel(msg)
         self.model = model
         self.cases = cases.take(good)
         self.base = model.ask(self.cases)
@@ -311,6 +325,11 @@ class _Fitting:
         alike = {count: s for count, s in found.items() if count.unit == events}
         if not alike and self._own_memory(declared):
             return attrs.evolve(made, status=Status.MISCOUNTED)
+        if not made.declared:
+            count = next(iter(alike), None)
+            if count is not None:
+                made = attrs.evolve(made, count=count.name, value=alike[count])
+            return attrs.evolve(made, status=Status.MIS_SCALED)
         if not found:
             return made
         count = min(

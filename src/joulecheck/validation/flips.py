@@ -24,6 +24,9 @@ CLEARLY: Final = 0.01
 
 BATCH: Final = 2048
 
+ENOUGH: Final = 64
+"""Workloads of which one at least must give a model something to choose by."""
+
 
 @attrs.frozen(kw_only=True)
 class Flip:
@@ -85,12 +88,16 @@ def smallest_flip(
         rows: (n, genes) the workloads to try.
         clearly: how much worse, relative, the option that is not chosen must be.
         vectorised: whether many cases are one call.
+
+    Raises:
+        NotOffered: a model has no numbers to choose by.
     """
     parts = np.array_split(rows, max(1, -(-len(rows) // BATCH)))
     found = [_flips(decision, _cases(space, part), clearly) for part in parts if len(part)]
     flipped = np.concatenate([flips.any(axis=(1, 2)) for flips in found])
     pairs = np.logical_or.reduce([flips.any(axis=0) for flips in found])
     if not flipped.any():
+        _require_choice(decision, _cases(space, rows[:ENOUGH]))
         return None
     first = int(Plainness.of(space, rows).order(flipped)[0])
     part, at = _located(first, [len(one) for one in parts])
@@ -113,6 +120,15 @@ def smallest_flip(
         pairs=int((pairs | pairs.T).sum()) // 2,
         minimality=reduced.minimality,
     )
+
+
+def _require_choice(decision: Decision, cases: Cases) -> None:
+    every = range(len(decision.options))
+    for side, name in enumerate("AB"):
+        known = ~np.isnan(decision.scores(side, cases, every))
+        if not (known.sum(axis=1) > 1).any():
+            msg = f"{name} has numbers for no two options on any of {len(cases)} workloads"
+            raise NotOffered(msg)
 
 
 def _cases(space: CaseSpace, rows: Ints) -> Cases:

@@ -8,15 +8,17 @@ one overhead, so that what it predicts wrong says what a roofline leaves out.
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, ClassVar, Final, get_args
 
 import attrs
 import numpy as np
-from attrs.validators import gt
+from attrs.validators import and_, deep_mapping, gt, lt, min_len
 
 from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Layer, check_scale
@@ -24,6 +26,7 @@ from joulecheck.composition import Max, Sum
 from joulecheck.counterexample import converter
 from joulecheck.errors import InvalidMachine, InvalidSetting, Unsupported
 from joulecheck.estimate import Estimate
+from joulecheck.files import parsed, write_whole
 from joulecheck.knob import Knob, KnobKind
 from joulecheck.machine import Machine, Memory
 from joulecheck.model import UNSCALED, Scale, Scales
@@ -46,16 +49,25 @@ def folder() -> Path:
     return Path(os.environ.get(FOLDER) or "hosts")
 
 
+_POSITIVE: Final = and_(gt(0.0), lt(math.inf))
+
+
 @attrs.frozen(kw_only=True)
 class Host:
-    """What was fitted to a machine."""
+    """What was fitted to a machine.
+
+    Raises:
+        ValueError: a figure is not above 0 and finite, or there is no peak.
+    """
 
     name: str
-    peak: Mapping[Precision, float]
+    peak: Mapping[Precision, float] = attrs.field(
+        validator=[min_len(1), deep_mapping(value_validator=_POSITIVE)]
+    )
     """Operations a second (one MAC is two) by precision."""
-    bandwidth: float = attrs.field(validator=gt(0.0))
+    bandwidth: float = attrs.field(validator=_POSITIVE)
     """Byte a second between the cores and the memory outside the chip."""
-    launch: float = attrs.field(validator=gt(0.0))
+    launch: float = attrs.field(validator=_POSITIVE)
     """Second that a call takes beside its work."""
     conditions: str = ""
     """What it was measured on, in words."""
@@ -180,16 +192,15 @@ def load(file: Path) -> Host:
         InvalidMachine: it cannot be read, has another format or breaks a rule.
     """
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
-        found = data.pop("format", None)
-        host = converter().structure(data, Host)
+        data = parsed(file.read_text(encoding="utf-8"))
+        found = data.pop("format", None) if isinstance(data, dict) else data
+        if found == FORMAT:
+            return converter().structure(data, Host)
     except Exception as error:
         msg = f"host file {file}: {explained(error)}"
         raise InvalidMachine(msg) from error
-    if found != FORMAT:
-        msg = f"host file {file}: format must be {FORMAT}, got {found!r}; measure it anew"
-        raise InvalidMachine(msg)
-    return host
+    msg = f"host file {file}: format must be {FORMAT}, got {found!r}; measure it anew"
+    raise InvalidMachine(msg)
 
 
 def save(host: Host) -> Path:
@@ -198,14 +209,30 @@ def save(host: Host) -> Path:
     Raises:
         InvalidSetting: the folder cannot be written.
     """
-    file = folder() / f"{host.name}.json"
+    file = make_folder() / f"{host.name}.json"
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(to_json(host), encoding="utf-8")
+        write_whole(file, to_json(host))
     except OSError as error:
         msg = f"{file} cannot be written: {error.strerror}"
         raise InvalidSetting(msg) from error
     return file
+
+
+def make_folder() -> Path:
+    """The folder of host files, which is there and can be written to.
+
+    Raises:
+        InvalidSetting: it cannot be.
+    """
+    made = folder()
+    try:
+        made.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=made):
+            pass
+    except OSError as error:
+        msg = f"host files cannot be written to {made}: {error.strerror}"
+        raise InvalidSetting(msg) from error
+    return made
 
 
 class _Hosts(Mapping[str, Callable[[], HostModel]]):

@@ -92,11 +92,15 @@ class Skipped(Exception):
 
 @attrs.frozen
 class Comparison:
-    """What a runner found."""
+    """What a runner found.
 
-    error: float
+    Raises:
+        TypeError, ValueError: the error is no number.
+    """
+
+    error: float = attrs.field(converter=float)
     """The greatest relative difference between prediction and sum of increments."""
-    details: str = ""
+    details: str = attrs.field(default="", converter=str)
     """Where that was, in words and numbers."""
 
 
@@ -237,7 +241,7 @@ def run_check(check: LayerCheck) -> CheckResult:
         found = check.runner()
     except Skipped as reason:
         return CheckResult(check=check, status=Status.SKIPPED, details=str(reason))
-    except Exception as error:  # noqa: BLE001 - of a user's code
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - of a user's code
         return _failed(check, f"{type(error).__name__}: {error}")
     if isinstance(found, numbers.Real) and not isinstance(found, bool):
         found = Comparison(float(found))

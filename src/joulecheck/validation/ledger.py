@@ -20,6 +20,7 @@ from cattrs.errors import BaseValidationError
 
 from joulecheck.coefficient import Provenance
 from joulecheck.errors import LedgerError
+from joulecheck.files import parsed, write_whole
 from joulecheck.structured import by_name, explained, strict_converter, tagged_union
 from joulecheck.validation.fields import Field
 
@@ -236,7 +237,13 @@ class Ledger:
             LedgerError: it cannot be read, is of another format, or breaks a rule.
         """
         try:
-            data = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refused)
+            data = parsed(path.read_text(encoding="utf-8"))
+        except FileNotFoundError as error:
+            msg = (
+                f"ledger {path} cannot be read: there is none yet; joulecheck fuzz "
+                f"--ledger {path} writes it"
+            )
+            raise LedgerError(msg) from error
         except (OSError, ValueError) as error:
             msg = f"ledger {path} cannot be read: {error}"
             raise LedgerError(msg) from error
@@ -244,11 +251,14 @@ class Ledger:
 
     @classmethod
     def load_or_new(cls, path: Path) -> Ledger:
-        """The ledger of a file, an empty one if there is no file.
+        """The ledger of a file that will be written, an empty one if there is no file.
 
         Raises:
-            LedgerError: see `load`.
+            LedgerError: see `load`; or there is no such folder.
         """
+        if not path.parent.is_dir():
+            msg = f"ledger {path} cannot be written: there is no folder {path.parent}"
+            raise LedgerError(msg)
         return cls.load(path) if path.exists() else cls()
 
     def text(self) -> str:
@@ -266,9 +276,7 @@ class Ledger:
             LedgerError: the file cannot be written.
         """
         try:
-            partial = path.with_name(f".{path.name}.part")
-            partial.write_text(self.text(), encoding="utf-8")
-            partial.replace(path)
+            write_whole(path, self.text())
         except OSError as error:
             msg = f"ledger {path} cannot be written: {error.strerror}"
             raise LedgerError(msg) from error
@@ -303,11 +311,6 @@ def entry_data(entry: Entry) -> dict[str, Any]:
     """An entry as JSON has it: its level and score first."""
     told: dict[str, Any] = _converter().unstructure(entry)
     return {"level": entry.level.name, "score": entry.score, **told}
-
-
-def _refused(constant: str) -> float:
-    msg = f"{constant} is no number that a ledger may hold"
-    raise ValueError(msg)
 
 
 def _structured(data: Any, path: Path) -> dict[str, dict[str, Entry]]:  # noqa: ANN401 - any JSON
@@ -345,7 +348,9 @@ def _entry(told: Any, evidence: Mapping[str, Any], where: str) -> Entry:  # noqa
     rest = dict(told) if isinstance(told, dict) else {}
     stated = rest.pop("level", None), rest.pop("score", None)
     names = rest.get("evidence")
-    if not isinstance(names, list) or any(name not in evidence for name in names):
+    if not isinstance(names, list) or not all(
+        isinstance(name, str) and name in evidence for name in names
+    ):
         msg = f"{where}: evidence must name some of {', '.join(evidence)}, got {names!r}"
         raise LedgerError(msg)
     try:

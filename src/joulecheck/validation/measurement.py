@@ -17,17 +17,20 @@ which operator and what that took:
 from __future__ import annotations
 
 import csv
+import io
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import attrs
-from attrs.validators import ge, gt, optional
+from attrs.validators import and_, ge, gt, lt, optional
 
 from joulecheck.case import Case
 from joulecheck.counterexample import converter
 from joulecheck.errors import InvalidMeasurement, JoulecheckError, did_you_mean
+from joulecheck.files import parsed
 from joulecheck.structured import explained
 from joulecheck.workload import Conv2d, Elementwise, Gemm, Precision
 
@@ -48,7 +51,7 @@ class Spread(NamedTuple):
 
 
 def _positive() -> Any:  # noqa: ANN401 - as attrs.field
-    return attrs.field(default=None, validator=optional(gt(0.0)))
+    return attrs.field(default=None, validator=optional(and_(gt(0.0), lt(math.inf))))
 
 
 @attrs.frozen(kw_only=True)
@@ -56,7 +59,8 @@ class Measurement:
     """What a machine took for one operator.
 
     Raises:
-        ValueError: it has neither latency nor energy, or one that is not above 0.
+        ValueError: it has neither latency nor energy, one that is not above 0 and finite,
+            or a median that is not between the least and the greatest of its repeats.
     """
 
     machine: str
@@ -80,6 +84,16 @@ class Measurement:
         if self.latency is None and self.energy is None:
             msg = "it must have latency_s or energy_J: it has neither"
             raise ValueError(msg)
+        for quantity in ("latency", "energy"):
+            ends = (getattr(self, f"{quantity}_{end}") for end in ("min", "max"))
+            least, greatest = ends
+            known = [v for v in (least, getattr(self, quantity), greatest) if v is not None]
+            if known != sorted(known):
+                msg = (
+                    f"the least {quantity}, its median and the greatest must come in this "
+                    f"order, got {', '.join(f'{value:g}' for value in known)}"
+                )
+                raise ValueError(msg)
 
     def spread(self, quantity: str) -> Spread | None:
         """The range of the repeats of "latency" or "energy", if it was recorded."""
@@ -102,6 +116,11 @@ COLUMNS: Final = {
 }
 """A file's columns beside those of the operator, and the fields that they fill."""
 
+WORDS: Final = frozenset(
+    {"machine", "op", "precision", "function", "shape", "use", "conditions"}
+)
+"""The columns that are no number, whatever they look like."""
+
 
 def read(file: Path) -> list[Measurement]:
     """The measurements of a CSV or JSON Lines file, in order.
@@ -115,7 +134,7 @@ def read(file: Path) -> list[Measurement]:
         msg = f"{file} must end in .csv or .jsonl, to say how it is to be read"
         raise InvalidMeasurement(msg)
     try:
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8-sig")  # as spreadsheets write it
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{file} cannot be read: {error}"
         raise InvalidMeasurement(msg) from error
@@ -127,9 +146,13 @@ def read(file: Path) -> list[Measurement]:
 
 
 def _csv_rows(_: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    reader = csv.DictReader(text.splitlines(), restkey="", restval="")
+    reader = csv.DictReader(io.StringIO(text, newline=""), restkey="", restval="")
     for row in reader:
-        given = {name: _number(value) for name, value in row.items() if value}
+        given = {
+            name: value if name in WORDS else _number(value)
+            for name, value in row.items()
+            if value
+        }
         yield reader.line_num, given
 
 
@@ -143,12 +166,12 @@ def _number(text: str) -> int | float | str:
 
 
 def _json_rows(file: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
+            row = parsed(line)
+        except ValueError as error:
             msg = f"{file}, line {number}: no JSON: {error}"
             raise InvalidMeasurement(msg) from error
         if not isinstance(row, dict):
@@ -170,16 +193,20 @@ def _from_row(row: Mapping[str, Any]) -> Measurement:
         if not row.get(needed):
             msg = f"it must say {needed!r}"
             raise ValueError(msg)
-    if row["op"] not in OPERATORS:
-        msg = f"no operator is called {row['op']!r}: {did_you_mean(row['op'], OPERATORS)}"
+    op = str(row["op"])
+    if op not in OPERATORS:
+        msg = f"no operator is called {op!r}: {did_you_mean(op, OPERATORS)}"
         raise ValueError(msg)
-    kind = OPERATORS[row["op"]]
+    kind = OPERATORS[op]
     dimensions = {field.name for field in attrs.fields(kind)}
     unknown = row.keys() - dimensions - COLUMNS.keys() - {"op", "precision"}
+    if "" in unknown:
+        msg = f"it has more values than there are columns: {row['']!r}"
+        raise ValueError(msg)
     if unknown:
         name = min(map(str, unknown))
         known = did_you_mean(name, {*dimensions, *COLUMNS})
-        msg = f"no column is called {name!r} beside a {row['op']}: {known}"
+        msg = f"no column is called {name!r} beside a {op}: {known}"
         raise ValueError(msg)
     given = {name: row[name] for name in dimensions if name in row}
     if isinstance(given.get("shape"), str | int):

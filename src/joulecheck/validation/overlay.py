@@ -71,8 +71,13 @@ class Comparison:
 
     @property
     def ratio(self) -> float:
-        """Predicted over measured."""
-        return math.nan if self.predicted is None else self.predicted / self.measured
+        """Predicted over measured; infinite where no float holds it."""
+        return math.nan if self.predicted is None else _over(self.predicted, self.measured)
+
+    @property
+    def log_ratio(self) -> float:
+        """Its natural logarithm, which any float has."""
+        return math.log(self.predicted or math.nan) - math.log(self.measured)
 
     @property
     def spread(self) -> float | None:
@@ -175,15 +180,33 @@ def _decisive(comparison: Comparison) -> list[str]:
 
 
 def _off(comparison: Comparison) -> float:
-    return abs(math.log(comparison.ratio))
+    return abs(comparison.log_ratio)
 
 
 def _repair(group: Sequence[Comparison], figure: str) -> float | None:
-    """The factor by which `figure` would meet the median of the group."""
+    """The factor by which `figure` would meet the median of the group.
+
+    A prediction is a share that goes with the figure, or for a rate against it, and the
+    rest, which stays. There is no factor where the rest alone is too much.
+    """
     if not figure:
         return None
-    wanted = [c.ratio ** (-1 / c.figures[figure]) for c in group]
-    return float(np.median(wanted))
+    wanted = float(np.median([_factor(c, c.figures[figure]) for c in group]))
+    return wanted if 0 < wanted < math.inf else None
+
+
+def _factor(comparison: Comparison, elasticity: float) -> float:
+    """On a figure, so that the prediction meets the measurement; 0 or less if none does."""
+    share = abs(elasticity)
+    allowed = (_over(comparison.measured, comparison.predicted or math.nan) - 1) / share + 1
+    if elasticity > 0:
+        return allowed
+    return _over(1.0, allowed) if allowed > 0 else math.inf
+
+
+def _over(one: float, other: float) -> float:
+    with np.errstate(over="ignore", under="ignore"):
+        return float(np.float64(one) / other)
 
 
 def overlay(
@@ -230,7 +253,9 @@ def _compared(
                 continue
             predicted = float(getattr(answers, quantity)[row])
             figures = {name: float(r[quantity][row]) for name, r in responses.items()}
-            because = _why_not(answers, row, quantity)
+            because = answers.errors.get(row) or f"the model predicts no {quantity}"
+            if answers.unsupported[row] or one.case.precision not in model.precisions:
+                because = "the model does not support the case"
             yield _comparison(named, quantity, predicted, figures, tolerance, because)
 
 
@@ -273,12 +298,6 @@ def _verdict(made: Comparison, tolerance: float) -> Verdict:
     return Verdict.TOO_NOISY if noisy and inside else Verdict.DISAGREES
 
 
-def _why_not(answers: Answers, row: int, quantity: str) -> str:
-    if answers.unsupported[row]:
-        return "the model does not support the case"
-    return answers.errors.get(row) or f"the model predicts no {quantity}"
-
-
 def _responses(
     model: Subject, cases: Cases, nominal: Answers
 ) -> Iterator[tuple[str, dict[str, Floats]]]:
@@ -299,7 +318,9 @@ def _elasticities(nominal: Answers, changed: Answers) -> dict[str, Floats]:
         return {
             quantity: np.nan_to_num(
                 np.log(getattr(changed, quantity) / getattr(nominal, quantity))
-                / np.log(NUDGE)
+                / np.log(NUDGE),
+                posinf=0.0,
+                neginf=0.0,
             )
             for quantity in QUANTITIES
         }
@@ -311,7 +332,7 @@ def counterexample(found: Disagreement, model: Subject, tolerance: float) -> Cou
     case = MeasuredCase(
         case=worst.measurement.case, tolerance=tolerance, **{found.quantity: worst.measured}
     )
-    too_much = math.copysign(1.0, math.log(worst.ratio))
+    too_much = math.copysign(1.0, worst.log_ratio)
     moves = {name: -too_much * e for name, e in worst.figures.items()}
     return Counterexample(
         model=model.name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 
@@ -100,7 +101,8 @@ class CampaignRecord:
             for one in entry.evidence
             if not (isinstance(one, Consistency) and {*one.properties} & {*failed})
         ]
-        others = [flag for flag in entry.flags if flag.property not in laws]
+        decided = {*failed, *(law for law in laws if tallies[law].in_domain)}
+        others = [flag for flag in entry.flags if flag.property not in decided]
         own = (flags[law] for law in failed)
         now = [each.get(field.name, each[""]) for each in own]
         entry = attrs.evolve(entry, evidence=kept, flags=(*others, *now))
@@ -112,7 +114,7 @@ class CampaignRecord:
             Consistency(
                 properties=sorted(held),
                 cases=sum(tally.in_domain for tally in held.values()),
-                least_margin=held[closest].least_margin,
+                least_margin=min(held[closest].least_margin, sys.float_info.max),
                 closest=closest,
                 seed=seed,
                 version=version("joulecheck"),

@@ -67,7 +67,7 @@ class Outputs:
         scales = {name: np.full(len(asked), factor) for name, factor in scale.items()}
         named = dict(_columns(model.in_batches.ask(asked, scales)))
         order = tuple(sorted(named, key=_rank))
-        table = np.column_stack([named[name] for name in order])
+        table = np.array([named[name] for name in order]).reshape(len(order), len(asked)).T
         return cls(order, np.where(np.isfinite(table), table, np.nan))
 
     def arranged(self, columns: tuple[str, ...]) -> Floats:

@@ -20,6 +20,7 @@ from cattrs.errors import BaseValidationError
 
 from joulecheck import counterexample
 from joulecheck.errors import InvalidSnapshot
+from joulecheck.files import parsed, write_whole
 from joulecheck.structured import explained, strict_converter
 from joulecheck.validation.figures import Figure
 from joulecheck.validation.snapshot import DIGITS, Snapshot
@@ -55,9 +56,7 @@ class SnapshotFolder:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             for name, text in texts.items():
-                unfinished = self.path / f".{name}.part"
-                unfinished.write_text(text, encoding="utf-8")
-                unfinished.replace(self.path / name)
+                write_whole(self.path / name, text)
         except OSError as error:
             msg = f"snapshots cannot be written to {self.path}: {error.strerror}"
             raise InvalidSnapshot(msg) from error
@@ -89,7 +88,11 @@ class SnapshotFolder:
             )
             raise InvalidSnapshot(msg)
         data = _numbered(path)
-        return dict(_structured(path, data.get("workloads"), Mapping[str, Workload]))
+        found = data.get("workloads")
+        if not isinstance(found, dict):
+            msg = f'{path} must hold "workloads" by name, got {found!r:.80}'
+            raise InvalidSnapshot(msg)
+        return dict(_structured(path, found, Mapping[str, Workload]))
 
     def read(self) -> list[Snapshot]:
         """Every snapshot, by the name of its model.
@@ -178,7 +181,7 @@ def _structured(path: Path, data: Any, kind: Any) -> Any:  # noqa: ANN401 - any 
 
 def _numbered(path: Path) -> dict[str, Any]:
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = parsed(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         msg = f"{path} cannot be read as a snapshot: {error}"
         raise InvalidSnapshot(msg) from error
