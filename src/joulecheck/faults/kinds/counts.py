@@ -65,7 +65,7 @@ def _bytes_worth(rng: Rng, model: LayeredModel, low: float, high: float) -> floa
 
 
 def _short_loops(rng: Rng, model: LayeredModel) -> Drawn:
-    limit, byte = int(one_of(rng, [8, 16, 32])), _bytes_worth(rng, model, 1, 4)
+    limit, byte = int(one_of(rng, [8, 16, 32])), _bytes_worth(rng, model, 16, 64)
 
     def counted(cases: Cases) -> Floats:
         ops = cases.operators
@@ -75,7 +75,7 @@ def _short_loops(rng: Rng, model: LayeredModel) -> Drawn:
 
 
 def _long_loops(rng: Rng, model: LayeredModel) -> Drawn:
-    limit, byte = int(one_of(rng, [64, 100, 512])), _bytes_worth(rng, model, 2, 4)
+    limit, byte = int(one_of(rng, [64, 100, 512])), _bytes_worth(rng, model, 8, 32)
 
     def counted(cases: Cases) -> Floats:
         ops = cases.operators
