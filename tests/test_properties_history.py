@@ -117,7 +117,7 @@ class TestOrderIrrelevant:
 
         assert found is not None
         assert isinstance(found.case, CaseSequence)
-        assert len(found.case.cases) == 3
+        assert len(found.case.cases) == 2
 
 
 class TestThreadsAgree:

@@ -222,9 +222,9 @@ class Campaign:
             units = []
             for found in stopped:
                 pair = _pair_of(found.unit)
-                if (why := self._why_ended(pair)) is not None:
+                if (ended := self._ended_by(pair)) is not None:
                     self._ended.add(pair)
-                    yield PairEnded(pair, why)
+                    yield ended
                 if pair not in self._ended:
                     units.append(self._going_on(found))
 
@@ -285,15 +285,15 @@ class Campaign:
             self._causes.add(pair, found)
             yield CounterexampleFound(found, outcome.seconds)
 
-    def _why_ended(self, pair: Pair) -> str | None:
+    def _ended_by(self, pair: Pair) -> PairEnded | None:
         """Why a pair that fails is searched no further, if it is not."""
         if len(self._causes.behind(pair)) >= MOST_FINDINGS:
-            return f"{MOST_FINDINGS} findings, more are not looked for"
+            return PairEnded(pair, f"{MOST_FINDINGS} findings, more are not looked for")
         hiding = self._causes.without_region(pair)
-        if hiding is not None or (not self._explain and self._causes.behind(pair)):
-            name = "its finding" if hiding is None else hiding.id
-            return f"what {name} hides is unknown, for it has no region"
-        return None
+        if hiding is None and (self._explain or not self._causes.behind(pair)):
+            return None
+        reason = "what a finding without a region hides is unknown"
+        return PairEnded(pair, reason, "" if hiding is None else hiding.id)
 
     def _going_on(self, found: Searched) -> Unit:
         """The rest of a unit's cases, without those that are explained."""

@@ -127,6 +127,8 @@ class PairEnded:
 
     pair: Pair
     reason: str
+    finding: str = ""
+    """The id of the one that has no region, if that is why."""
 
 
 @attrs.frozen

@@ -79,7 +79,7 @@ class CampaignReport:
         self._last_line = 0.0
         self._skipped: list[PairSkipped] = []
         self._found: dict[str, Counterexample] = {}
-        self._ended: dict[str, int] = {}
+        self._ended: dict[str, list[str]] = {}
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -93,7 +93,7 @@ class CampaignReport:
             case CauseShared():
                 self._found[event.counterexample.id] = event.counterexample
             case PairEnded():
-                self._ended[event.reason] = self._ended.get(event.reason, 0) + 1
+                self._ended.setdefault(event.reason, []).append(event.finding)
             case StaleExemption():
                 self._note(
                     f"STALE exemption of {event.pair.model} from {event.pair.property}: "
@@ -208,9 +208,10 @@ class CampaignReport:
             share = masked / (masked + event.checks)
             self._dim(f"{masked:,} cases ({share:.2%}) lie in regions of known failures: "
                       f"counted, not asked")  # fmt: skip
-        for reason, pairs in self._ended.items():
-            some = "1 pair was" if pairs == 1 else f"{pairs} pairs were"
-            self._dim(f"{some} searched no further: {reason}")
+        for reason, hiding in self._ended.items():
+            some = "1 pair was" if len(hiding) == 1 else f"{len(hiding)} pairs were"
+            by = ", ".join(dict.fromkeys(filter(None, hiding)))
+            self._dim(f"{some} searched no further: {reason}{f' ({by})' if by else ''}")
 
     def _show_skipped(self) -> None:
         """Exemptions one by one with their reasons, the rest a line a model."""

@@ -37,6 +37,9 @@ CLOSINGS: Final = 4
 
 DRAWS: Final = 1024
 
+CROSSINGS: Final = 8
+"""Crossings of as many cases after which no more are looked for."""
+
 
 class Learner:
     """Learns the region of a seed among cases of as many operators."""
@@ -126,7 +129,9 @@ class Learner:
         sampler = self._sampler(atoms, None)
         starts = table.rows[evidence.failures]
         task = evidence.task
-        rows = sampler.draw(task.rng, task.effort.inside, starts, at_a_time=DRAWS)
+        rows = sampler.draw(
+            task.rng, task.effort.inside, starts, at_a_time=DRAWS, rounds=CROSSINGS
+        )
         return not evidence.ask(rows).all()
 
     def _outside(self) -> list[Chosen] | None:
@@ -137,7 +142,9 @@ class Learner:
             others = [other.loose for other in self.chosen if other is not each]
             sampler = self._sampler(others, each.loose)
             starts = evidence.table.rows[each.alone]
-            rows = sampler.draw(task.rng, task.effort.outside, starts, at_a_time=DRAWS)
+            rows = sampler.draw(
+                task.rng, task.effort.outside, starts, at_a_time=DRAWS, rounds=CROSSINGS
+            )
             evidence.ask(rows)
         if not evidence.table.failing[known:].any():
             return self.chosen
