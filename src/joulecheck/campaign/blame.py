@@ -104,15 +104,18 @@ class Fix:
         return np.zeros(len(batch), dtype=bool)
 
 
-def fix_of(found: Counterexample) -> Fix | None:
+def fix_of(found: Counterexample, *, totals: bool = False) -> Fix | None:
     """The best repair of a part of the answer, if it mends all that was seen to fail.
 
-    A change to a total tells nothing apart: whatever is too small is mended by more.
+    A change to a total tells little apart, for whatever is too small is mended by more:
+    it counts with `totals` alone.
     """
     if found.blame is None:
         return None
     for repair in found.blame.repairs:
-        if repair.target not in TOTALS and repair.repaired == 1 and not repair.broken:
+        if repair.target in TOTALS and not totals:
+            continue
+        if repair.repaired == 1 and not repair.broken:
             return Fix(found.case, repair.target, repair.change)
     return None
 

@@ -75,6 +75,12 @@ class Cause:
         """What repairs its failures, if one change does."""
         return fix_of(self.counterexample)
 
+    def fix_on(self, model: str) -> Fix | None:
+        """The same; where the model has no region, also a change to a total."""
+        if self.fix is None and self.regions[model] is None:
+            return fix_of(self.counterexample, totals=True)
+        return self.fix
+
     def is_like(self, found: Counterexample) -> bool:
         """Whether the same change repairs all failures of both."""
         mine, other = self.fix, fix_of(found)
@@ -122,7 +128,8 @@ class Causes:
     def fixes(self, pair: Pair) -> tuple[Fix, ...]:
         """The repairs of causes behind the pair that no region of its model bounds."""
         causes = (cause for cause in self.behind(pair) if not cause.is_bounded(pair.model))
-        return tuple(cause.fix for cause in causes if cause.fix is not None)
+        fixes = (cause.fix_on(pair.model) for cause in causes)
+        return tuple(fix for fix in fixes if fix is not None)
 
     def alike(self, pair: Pair) -> tuple[Fix, ...]:
         """The repairs of the others."""
@@ -172,7 +179,12 @@ class Causes:
         """A cause that was found on another model and cannot be told from others here."""
         causes = self.behind(pair)
         return next(
-            (c for c in causes if pair.model not in c.searched and c.fix is None), None
+            (
+                cause
+                for cause in causes
+                if pair.model not in cause.searched and cause.fix_on(pair.model) is None
+            ),
+            None,
         )
 
     def search_ended(self, pair: Pair, name: str, region: Region | None) -> None:
@@ -189,7 +201,7 @@ class Causes:
                 cause
                 for cause in self.behind(pair)
                 if cause.regions[pair.model] is None
-                and cause.fix is None
+                and cause.fix_on(pair.model) is None
                 and pair.model in cause.searched
             ),
             None,
