@@ -98,26 +98,33 @@ class Fix:
         batched = model.in_batches
         (question, *_) = self.case.questions
         found = batched.ask(Cases.of([question.case]))
-        for edit in edits_of(batched, self.case, found):
+        mended = np.zeros(len(batch), dtype=bool)
+        for edit in edits_of(batched, self.case, found):  # some have the same words
             if (edit.target, str(edit)) == (self.target, self.change):
-                return _margins(law, EditedSubject.of_subject(batched, edit), batch) >= 0
-        return np.zeros(len(batch), dtype=bool)
+                edited = EditedSubject.of_subject(batched, edit)
+                mended |= _margins(law, edited, batch) >= 0
+        return mended
 
 
-def fix_of(found: Counterexample, *, totals: bool = False) -> Fix | None:
+def fix_of(found: Counterexample) -> Fix | None:
     """The best repair of a part of the answer, if it mends all that was seen to fail.
 
-    A change to a total tells little apart, for whatever is too small is mended by more:
-    it counts with `totals` alone.
+    A change to a total tells nothing apart: whatever is too small is mended by more.
     """
     if found.blame is None:
         return None
     for repair in found.blame.repairs:
-        if repair.target in TOTALS and not totals:
-            continue
-        if repair.repaired == 1 and not repair.broken:
+        if repair.target not in TOTALS and repair.repaired == 1 and not repair.broken:
             return Fix(found.case, repair.target, repair.change)
     return None
+
+
+def likely_fix_of(found: Counterexample) -> Fix | None:
+    """The best repair, of a part if there is one, if most of what failed is mended."""
+    if found.blame is None or not found.blame.repairs:
+        return None
+    best = min(found.blame.repairs, key=lambda repair: repair.target in TOTALS)
+    return Fix(found.case, best.target, best.change)
 
 
 def blame(

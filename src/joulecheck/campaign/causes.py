@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import attrs
 
-from joulecheck.campaign.blame import Fix, fix_of
+from joulecheck.campaign.blame import Fix, fix_of, likely_fix_of
 from joulecheck.campaign.events import Pair
 from joulecheck.campaign.search import Suspect
 from joulecheck.counterexample import Counterexample
@@ -39,6 +39,8 @@ class Cause:
     """By the names of the models that were seen to fail; None where none is known."""
     searched: set[str] = attrs.field(factory=set)
     """Models whose own region was looked for."""
+    hiding: set[str] = attrs.field(factory=set)
+    """Models of which it cannot be told from other causes."""
     open: set[str] = attrs.field(factory=set)
     """Models that fail for this cause outside of the region as well."""
 
@@ -76,9 +78,9 @@ class Cause:
         return fix_of(self.counterexample)
 
     def fix_on(self, model: str) -> Fix | None:
-        """The same; where the model has no region, also a change to a total."""
+        """The same; where the model has no region, also what repairs most of them."""
         if self.fix is None and self.regions[model] is None:
-            return fix_of(self.counterexample, totals=True)
+            return likely_fix_of(self.counterexample)
         return self.fix
 
     def is_like(self, found: Counterexample) -> bool:
@@ -157,7 +159,12 @@ class Causes:
 
         The same change repairs both: from now on, it tells the failures outside of the
         region too. Where it told them already and missed this one, it is another cause.
+        A counterexample that is found again cannot be told from the rest at all.
         """
+        again = next((c for c in self.behind(pair) if c.id == found.id), None)
+        if again is not None:
+            again.hiding.add(pair.model)
+            return again
         bounded = (c for c in self.behind(pair) if c.is_bounded(pair.model))
         cause = next((c for c in bounded if c.is_like(found)), None)
         if cause is not None:
@@ -200,9 +207,12 @@ class Causes:
             (
                 cause
                 for cause in self.behind(pair)
-                if cause.regions[pair.model] is None
-                and cause.fix_on(pair.model) is None
-                and pair.model in cause.searched
+                if pair.model in cause.hiding
+                or (
+                    cause.regions[pair.model] is None
+                    and cause.fix_on(pair.model) is None
+                    and pair.model in cause.searched
+                )
             ),
             None,
         )
