@@ -20,14 +20,14 @@ from typing import ClassVar, Final
 import attrs
 import numpy as np
 
+from joulecheck.campaign.follow_up import SHRINK_LIMIT
 from joulecheck.campaign.order import Plainness
 from joulecheck.campaign.reduce import reduce
 from joulecheck.campaign.search import (
     FOLLOW_UP,
-    SHRINK_LIMIT,
     Searched,
     Unit,
-    search,
+    search_and_minimise,
 )
 from joulecheck.campaign.shrink import shrink
 from joulecheck.case import AnyCase, Case, Cases
@@ -124,7 +124,7 @@ def timed_search(unit: Unit, model: Subject, law: Property) -> Timed:
         if number == FOLLOW_UP:
             screened_at = time.process_time()
 
-    found = search(unit, model, law, on_batch=on_batch)
+    found = search_and_minimise(unit, model, law, on_batch=on_batch)
     return Timed(found, time.process_time() - screened_at)
 
 

@@ -19,9 +19,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from joulecheck.faults import KINDS
-from joulecheck.property import FAMILIES
 
 Mutants = Sequence[Mapping[str, Any]]
+
+LEGEND: Final = (
+    "By family, `#`: its laws kill all mutants of the kind, a digit: so many tenths of "
+    "them (at least some), `.`: none."
+)
 
 PICTURE: Final = {0: ".", 10: "#"}
 """Of the tenths of a kind's mutants that a family kills, those that are no digit."""
@@ -50,8 +54,10 @@ def tenths(killed: int, whole: int) -> str:
     return PICTURE.get(share, str(max(1, share)))
 
 
-def matrix(mutants: Mutants) -> list[str]:
+def matrix(document: Mapping[str, Any]) -> list[str]:
     """A row a kind: how many of its mutants each family kills."""
+    mutants = document["mutants"]
+    families = list(dict.fromkeys(law[:3] for law in document["matrix"]))
     kinds: dict[str, list[Mapping[str, Any]]] = {}
     for mutant in mutants:
         kinds.setdefault(kind_of(mutant), []).append(mutant)
@@ -59,24 +65,33 @@ def matrix(mutants: Mutants) -> list[str]:
     for kind, some in kinds.items():
         counts = Counter(family for one in some for family in families_killing(one))
         killed = sum(bool(one["kills"]) for one in some)
-        cells = "".join(tenths(counts[family], len(some)) for family in FAMILIES)
+        cells = "   ".join(tenths(counts[family], len(some)) for family in families)
         wrong = KINDS[kind].summary if kind in KINDS else "each named for one law"
-        rows.append((f"`{kind}`", wrong, f"{killed} of {len(some)}", f"`{cells}`"))
-    return table(("kind", "what goes wrong", "killed", " ".join(FAMILIES)), rows)
+        rows.append((f"`{kind}`", wrong, f"{killed} of {len(some)}", f"`{cells}  `"))
+    head = table(("kind", "what goes wrong", "killed", f"`{' '.join(families)}`"), rows)
+    return [LEGEND, "", *head]
 
 
 def comparison(document: Mapping[str, Any]) -> list[str]:
     """A row a suite, each within the same time for a mutant; ours also in full."""
-    mutants = document["mutants"]
+    suites = document["baselines"]
+    tried = {row["mutant"] for rows in suites.values() for row in rows}
+    mutants = {
+        name: one
+        for one in document["mutants"]
+        if (name := f"{one['fault']} in {one['model']}") in tried or not tried
+    }
     budget = document["settings"]["budget"]
-    firsts = [one["kills"][0]["seconds"] for one in mutants if one["kills"]]
+    firsts = [one["kills"][0]["seconds"] for one in mutants.values() if one["kills"]]
     kills = {
-        name: [one["seconds"] for one in tried if one["killed_by"]]
-        for name, tried in document["baselines"].items()
+        name: [
+            one["seconds"] for one in rows if one["killed_by"] and one["mutant"] in mutants
+        ]
+        for name, rows in suites.items()
     }
     kills[f"joulecheck, within {budget:g} s"] = [s for s in firsts if s <= budget]
     kills["joulecheck"] = firsts
-    rows = [
+    cells = [
         (
             name,
             f"{len(seconds)} of {len(mutants)}",
@@ -85,7 +100,7 @@ def comparison(document: Mapping[str, Any]) -> list[str]:
         )
         for name, seconds in kills.items()
     ]
-    return table(("suite", "killed", "share", "median time to a kill"), rows)
+    return table(("suite", "killed", "share", "median time to a kill"), cells)
 
 
 def survivors(mutants: Mutants) -> list[str]:
@@ -112,7 +127,7 @@ def main() -> None:
     """Print all tables."""
     document = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     parts = {
-        "Kinds and families": matrix(document["mutants"]),
+        "Kinds and families": matrix(document),
         "Other suites": comparison(document),
         "Survivors": survivors(document["mutants"]),
         "Laws that kill nothing alone": [" ".join(idle(document))],

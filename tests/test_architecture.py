@@ -30,10 +30,21 @@ GROUND = {
     "structured",
     "case",
     "space",
+    "region",
 }
 """What every part may know; among themselves in the order of `ORDER`."""
 
-ORDER = ("quantities", "workload", "case", "space", "model", "property", "campaign", "cli")
+ORDER = (
+    "quantities",
+    "workload",
+    "case",
+    "space",
+    "region",
+    "model",
+    "property",
+    "campaign",
+    "cli",
+)
 """From the ground up: none imports one to its right."""
 
 MAY_IMPORT = {

@@ -9,13 +9,13 @@ from derivable import Chip, on
 from joulecheck.campaign.blame import Evidence, blame
 from joulecheck.campaign.contrast import nearest_passing
 from joulecheck.campaign.edits import Edit, EditedSubject, ScaledTerm, ScaledTotal
-from joulecheck.campaign.search import Unit, search
+from joulecheck.campaign.search import Unit, search_and_minimise
 from joulecheck.case import Case, Cases, DerivedCases
 from joulecheck.counterexample import Blame, Counterexample, from_json, to_json
 from joulecheck.estimate import Estimate
 from joulecheck.model import Subject
 from joulecheck.property import Property, installed, property_named
-from joulecheck.reports.wording import counterexample_lines
+from joulecheck.reports.findings import counterexample_lines
 from joulecheck.resolve import ModelRef
 from joulecheck.workload import Gemm, Precision
 from tiny import Tiny, TinyInBatches
@@ -71,7 +71,9 @@ class TestBlame:
         model = ModelRef("reference:Intel-i7-12700K", "layer-dropped#0").load()
         law = property_named("CMP001")
 
-        found = search(Unit(model.name, law.id, 1, 0, 256), model, law).counterexample
+        found = search_and_minimise(
+            Unit(model.name, law.id, 1, 0, 256), model, law
+        ).counterexample
 
         assert found is not None
         assert found.blame is not None
@@ -95,7 +97,8 @@ class TestBlame:
         model = ModelRef("reference:Google-TPU-v4", "leaking-coefficient#0").load()
         law = property_named("SCL001")
 
-        found = search(Unit(model.name, law.id, 1, 0, 2000), model, law).counterexample
+        unit = Unit(model.name, law.id, 1, 0, 2000)
+        found = search_and_minimise(unit, model, law).counterexample
 
         assert found is not None
         assert found.blame is not None
@@ -105,7 +108,8 @@ class TestBlame:
         model = ModelRef("reference:Stillwater-DFM-128", "four-bytes#0").load()
         law = property_named("BND005")
 
-        found = search(Unit(model.name, law.id, 1, 0, 4000), model, law).counterexample
+        unit = Unit(model.name, law.id, 1, 0, 4000)
+        found = search_and_minimise(unit, model, law).counterexample
 
         assert found is not None
         assert found.blame is not None
@@ -205,7 +209,7 @@ class TestInACounterexample:
     def found() -> Counterexample:
         ref = ModelRef("reference:Intel-i7-12700K", "misplaced-layer")
         law = property_named("CMP002")
-        outcome = search(Unit(ref.name, law.id, 1, 0, 2000), ref.load(), law)
+        outcome = search_and_minimise(Unit(ref.name, law.id, 1, 0, 2000), ref.load(), law)
         assert outcome.counterexample is not None
         return outcome.counterexample
 
@@ -237,7 +241,9 @@ class TestDerived:
         law = property_named("SEN007")
         model = ModelRef("reference:Intel-i7-12700K", "clocked-launch").load()
 
-        found = search(Unit(model.name, law.id, 1, 0, 4096), model, law).counterexample
+        found = search_and_minimise(
+            Unit(model.name, law.id, 1, 0, 4096), model, law
+        ).counterexample
 
         assert found is not None
         assert found.blame is not None

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import joulecheck_properties
-from joulecheck.campaign.search import Unit, checks_in, search
+from joulecheck.campaign.search import Unit, checks_in, search_and_minimise
 from joulecheck.counterexample import Minimality
 from joulecheck.faults import FAULTS
 from joulecheck.model import Subject
@@ -146,7 +146,7 @@ class TestProof:
         model = faulty(law)
         unit = Unit(model.name, law.id, seed, 0, CASES_OF_A_SEARCH)
 
-        found = search(unit, model, law).counterexample
+        found = search_and_minimise(unit, model, law).counterexample
 
         assert found is not None
         assert found.case == law.planted.shrinks_to

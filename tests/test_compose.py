@@ -327,17 +327,17 @@ def run(
 ) -> Iterator[Run]:
     (tmp_path / "mychecks.py").write_text(CHECKS)
     (tmp_path / "nochecks.py").write_text("")
-    (tmp_path / "mymodel.py").write_text(MODEL)
+    (tmp_path / "mylayers.py").write_text(MODEL)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     for name in [name for name in os.environ if name.startswith("JOULECHECK_")]:
         monkeypatch.delenv(name)
-    for module in ("mychecks", "nochecks", "mymodel"):
+    for module in ("mychecks", "nochecks", "mylayers"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     REGISTERED.clear()
     yield Run(tmp_path, monkeypatch, capsys)
     REGISTERED.clear()
-    for module in ("mychecks", "nochecks", "mymodel"):
+    for module in ("mychecks", "nochecks", "mylayers"):
         sys.modules.pop(module, None)
 
 
@@ -358,7 +358,7 @@ class TestCommand:
         assert "gemm M=1 N=1 K=1" in done.stdout
 
     def test_json_has_every_check(self, run: Run) -> None:
-        done = run("compose", "mymodel:Npu", "--output-format", "json")
+        done = run("compose", "mylayers:Npu", "--output-format", "json")
 
         found = json.loads(done.stdout)
         assert done.returncode == 0
@@ -392,7 +392,7 @@ class TestCommand:
         assert "no module is called 'nowhere'" in done.stderr
 
     def test_nothing_to_compare_is_an_error(self, run: Run) -> None:
-        done = run("compose", "mymodel:Silent")
+        done = run("compose", "mylayers:Silent")
 
         assert done.returncode == 2
         assert "layer checks were skipped" in done.stderr.replace("\n", " ")

@@ -9,7 +9,7 @@ import attrs
 import pytest
 
 from corpus_examples import finding
-from joulecheck.campaign.search import Unit, search
+from joulecheck.campaign.search import Unit, search_and_minimise
 from joulecheck.case import Case, Cases, PeerCase
 from joulecheck.cli.options import chosen_models
 from joulecheck.corpus import Outcome, replay
@@ -232,7 +232,9 @@ class TestSearch:
     def test_finds_what_is_planted_and_names_the_peer(self) -> None:
         model = ModelRef(AGX, "serial-launch").load()
 
-        found = search(Unit(AGX, "ORD001", 5, 0, 512), model, property_named("ORD001"))
+        found = search_and_minimise(
+            Unit(AGX, "ORD001", 5, 0, 512), model, property_named("ORD001")
+        )
 
         assert found.counterexample is not None
         assert found.counterexample.case == PeerCase(MAC, NX)

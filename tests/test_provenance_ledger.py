@@ -662,15 +662,15 @@ class Half(Npu):
 def run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Iterator[Run]:
-    (tmp_path / "mymodel.py").write_text(MODEL)
+    (tmp_path / "mypriced.py").write_text(MODEL)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr(sys, "path", [*sys.path])
     for name in [name for name in os.environ if name.startswith("JOULECHECK_")]:
         monkeypatch.delenv(name)
-    monkeypatch.delitem(sys.modules, "mymodel", raising=False)
+    monkeypatch.delitem(sys.modules, "mypriced", raising=False)
     yield Run(tmp_path, monkeypatch, capsys)
-    sys.modules.pop("mymodel", None)
+    sys.modules.pop("mypriced", None)
 
 
 HAILO = "reference:Hailo-8"
@@ -693,7 +693,7 @@ class TestCommands:
     def test_the_number_of_workers_changes_nothing(self, run: Run) -> None:
         for workers in ("0", "2"):
             run(
-                "fuzz", HAILO, "mymodel:Half", "--cases", "64", "--seed", "1", *LAWS,
+                "fuzz", HAILO, "mypriced:Half", "--cases", "64", "--seed", "1", *LAWS,
                 "--workers", workers, "--ledger", f"{workers}.json",
             )  # fmt: skip
 
@@ -723,9 +723,9 @@ class TestCommands:
 
     def test_a_finding_is_shown_with_the_field_that_it_is_blamed_on(self, run: Run) -> None:
         done = run(
-            "fuzz", "mymodel:Half", *FUZZ, "--select", "CMP001", "--select", "BND006"
+            "fuzz", "mypriced:Half", *FUZZ, "--select", "CMP001", "--select", "BND006"
         )
-        shown = run("provenance", "show", "mymodel:Half", "e", "--ledger", "l.json")
+        shown = run("provenance", "show", "mypriced:Half", "e", "--ledger", "l.json")
 
         assert done.returncode == 1
         assert "flagged" in done.stdout

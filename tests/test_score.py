@@ -280,13 +280,13 @@ class TestScore:
 class TestAccepted:
     """Survivors with a reason."""
 
-    ENTRY = Accepted(fault="two#*", reason="no law can know", what="launch *")
+    ENTRY = Accepted(fault="two#*", reason="no law can know", what=["clock *", "launch *"])
 
     def test_cover_by_fault_model_and_what_is_changed(self) -> None:
         assert self.ENTRY.covers(trial("two#0"))
         assert not self.ENTRY.covers(trial("one#0"))
         assert not attrs.evolve(self.ENTRY, model="reference:H*0").covers(trial("two#0"))
-        assert not attrs.evolve(self.ENTRY, what="clock *").covers(trial("two#0"))
+        assert not attrs.evolve(self.ENTRY, what=["clock *"]).covers(trial("two#0"))
 
     def test_give_the_reason(self) -> None:
         assert reason_for(trial("two#0"), [self.ENTRY]) == "no law can know"

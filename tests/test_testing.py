@@ -360,8 +360,8 @@ class TestApplicable:
 
         assert [law for law in applicable(CPU) if not law.startswith(compared)] == [
             law
-            for law in installed()
-            if not law.startswith(compared) and law not in of_totals
+            for law, found in installed().items()
+            if found.drawn and not law.startswith(compared) and law not in of_totals
         ]
 
 

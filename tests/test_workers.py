@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import attrs
 import pytest
 
 from hostile_models import LARGE
@@ -82,11 +83,15 @@ class TestContained:
 
     @pytest.mark.parametrize("model", RAISING)
     def test_makes_a_small_finding_of_what_is_raised(self, pool: Pool, model: str) -> None:
-        outcome = only(pool.run(units(model), None))
+        screened = only(pool.run(units(model), None))
+        assert isinstance(screened, Searched)
+        assert screened.failing
+
+        after = attrs.evolve(screened.unit, follow=screened.failing)
+        outcome = only(pool.run([after], None))
 
         assert isinstance(outcome, Searched)
         assert_guilty(outcome.counterexample)
-        assert outcome.screened is not None
         assert outcome.counterexample.case.macs < 1.01 * LARGE
 
     def test_takes_no_interrupt_from_a_model(self, pool: Pool) -> None:

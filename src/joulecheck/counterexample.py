@@ -22,6 +22,8 @@ from cattrs.errors import BaseValidationError
 from joulecheck.case import AnyCase, Question, Wrong
 from joulecheck.errors import CorpusError, JoulecheckError
 from joulecheck.model import Subject
+from joulecheck.region import Generalised
+from joulecheck.region.region import add_hooks
 from joulecheck.structured import by_name, explained, strict_converter, tagged_union
 from joulecheck.workload import Function, Precision
 from joulecheck.workload.subgraph import AnyOperator, Workload
@@ -59,6 +61,10 @@ class Numbers:
 
 def _as_genes(genes: Iterable[int]) -> tuple[int, ...]:
     return tuple(genes)
+
+
+def _as_names(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(names)
 
 
 def _as_numbers(numbers: Iterable[Numbers]) -> tuple[Numbers, ...]:
@@ -116,8 +122,12 @@ class Counterexample:
     numbers: tuple[Numbers, ...] = attrs.field(converter=_as_numbers)
     seed: int | None = None
     minimality: Minimality = Minimality.UNPROVEN
+    region: Generalised | None = None
+    """Where else the property fails, if that was looked for."""
     blame: Blame | None = None
     contrast: Contrast | None = None
+    also: tuple[str, ...] = attrs.field(default=(), converter=_as_names)
+    """Other models of its class that the same case fails on, for the same cause."""
     fault: str | None = None
     """The fault that was injected on purpose, if any."""
     versions: Mapping[str, str] = attrs.field(factory=dict)
@@ -184,6 +194,7 @@ def converter() -> cattrs.Converter:
     made = strict_converter()
     for kind in (Precision, Function, Wrong):
         by_name(made, kind)
+    add_hooks(made)
     tagged_union(made, AnyOperator, "op")
     tagged_union(made, Workload, "op")
     tagged_union(made, AnyCase, "kind")
@@ -212,6 +223,9 @@ def structure_case(data: Mapping[str, Any]) -> AnyCase:
 def to_json(counterexample: Counterexample) -> str:
     """The numbered JSON form, with sorted keys and a newline at the end."""
     data = {"format": FORMAT, **converter().unstructure(counterexample)}
+    for later in ("region", "also"):  # older versions know neither
+        if not data[later]:
+            del data[later]
     return json.dumps(data, indent=2, sort_keys=True) + "\n"
 
 

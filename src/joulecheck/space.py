@@ -7,14 +7,14 @@ moves. The implementations live in `joulecheck_strategies`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import attrs
 import numpy as np
 
-from joulecheck.case import AnyCase, Batch
-from joulecheck.workload.columns import Ints
+from joulecheck.case import AnyCase, Batch, Cases
+from joulecheck.workload.columns import Floats, Ints
 
 if TYPE_CHECKING:  # loading Hypothesis takes longer than all the rest
     from hypothesis.strategies import SearchStrategy
@@ -45,6 +45,15 @@ class Bounds:
     padding: int = 5
     dilation: int = 4
     groups: int = 64
+
+
+@attrs.frozen(eq=False)
+class Trait:
+    """Which of some named kinds each case, or each operator, is of."""
+
+    codes: Ints
+    """Indices into `names`; -1 where the question does not arise."""
+    names: tuple[str, ...]
 
 
 class CaseSpace(Protocol):
@@ -95,3 +104,22 @@ class CaseSpace(Protocol):
 
     def smaller_graphs(self, row: Sequence[int]) -> Ints:
         """Canonical rows of the cases that lack some of the operators of this one."""
+
+    def operator_fields(self, rows: Ints) -> Mapping[str, Floats | Trait]:
+        """What the operators of canonical rows are declared by, in case order.
+
+        A number is NaN for an operator that has no such field. Empty if the cases have
+        no operators, or more than one graph each.
+        """
+
+    def plain_cases(self, rows: Ints) -> Cases | None:
+        """The workloads that canonical rows are about, if each is about one."""
+
+    def traits(self, rows: Ints) -> Mapping[str, Trait]:
+        """(n,) what else tells the cases of canonical rows apart, by name."""
+
+    def embedded(self, rng: np.random.Generator, rows: Ints) -> Ints:
+        """(n, width) canonical rows of larger graphs, each around that of one row.
+
+        Empty if there are no larger graphs.
+        """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -10,9 +10,10 @@ import attrs
 import numpy as np
 
 from joulecheck.case import Case, WorkloadPair, WorkloadPairs
-from joulecheck.space import Gene
+from joulecheck.space import Gene, Trait
 from joulecheck.workload import Conv2d, nodes_of
 from joulecheck.workload.columns import Bools, Ints
+from joulecheck_strategies.embedding import Embedded
 from joulecheck_strategies.reading import Take
 from joulecheck_strategies.workload_space import READ_BY, ROOT_OF, WorkloadSpace
 from joulecheck_strategies.wrapping import WrappingSpace
@@ -112,11 +113,16 @@ class GrowthSpace(WrappingSpace[WorkloadPair]):
 
     def _grown(self, rows: Ints, used: Bools) -> tuple[Ints, Ints]:
         """The rows with the chosen dimension grown, and its column in each."""
-        chosen = (used.cumsum(axis=1) > rows[:, -2:-1]).argmax(axis=1)
-        columns = np.array([self.column[name] for name in self.growable])[chosen]
+        names = np.array([self.column[name] for name in self.growable])
+        columns = names[self._chosen(rows, used)]
         grown = rows.copy(order="F")
         grown[np.arange(len(rows)), columns] += rows[:, -1]
         return grown, columns
+
+    def _chosen(self, rows: Ints, used: Bools) -> Ints:
+        """Which of `growable` the gene `dimension` of each row means."""
+        chosen: Ints = (used.cumsum(axis=1) > rows[:, -2:-1]).argmax(axis=1)
+        return chosen
 
     def batch(self, rows: Ints) -> WorkloadPairs:
         """Both workloads of each pair."""
@@ -126,6 +132,26 @@ class GrowthSpace(WrappingSpace[WorkloadPair]):
             self.workloads.batch(grown[:, : self._split]),
             lambda index: self.build(rows[index].tolist()),
         )
+
+    def traits(self, rows: Ints) -> Mapping[str, Trait]:
+        """Which dimension grows, whichever node has it."""
+        chosen = self._chosen(rows, self._used(rows))
+        names = tuple(dict.fromkeys(n.partition(".")[2] for n in self.growable))
+        place = np.array([names.index(n.partition(".")[2]) for n in self.growable])
+        return {"grown": Trait(np.where(rows[:, -1] > 0, place[chosen], -1), names)}
+
+    def embed(self, rng: np.random.Generator, rows: Ints) -> Embedded | None:
+        """Larger workloads in which the same dimension of the same node grows."""
+        larger = super().embed(rng, rows)
+        if larger is None:
+            return None
+        found, split = larger.rows, self._split
+        found[:, :split] = self.workloads.canonical(found[:, :split])
+        chosen = self._chosen(rows, self._used(rows))
+        place = chosen + len(GROWABLE) * larger.offsets
+        before = np.arange(len(self.growable)) < place[:, None]
+        found[:, -2] = (self._used(found) & before).sum(axis=1)
+        return larger
 
     def smaller_graphs(self, row: Sequence[int]) -> Ints:
         """The smaller workloads, with each of their first dimensions grown instead."""

@@ -27,7 +27,7 @@ from joulecheck.workload.columns import (
 
 FUNCTIONS: Final = tuple(Function)
 _COST: Final = np.array([f.cost for f in FUNCTIONS])
-_UNARY: Final = np.array([f.unary for f in FUNCTIONS])
+UNARY: Final = np.array([f.unary for f in FUNCTIONS])
 
 N, C, H, W = range(4)
 OUTSIDE: Final = -1
@@ -176,7 +176,7 @@ class Layout:
     ) -> Ints:
         """The nearest earlier slot that fits as second operand, where one is wanted."""
         second = np.full(len(graphs), OUTSIDE)
-        binary = (kind == ELEMENTWISE) & ~_UNARY[gene("function")]
+        binary = (kind == ELEMENTWISE) & ~UNARY[gene("function")]
         wanted = (source != OUTSIDE) & (gene("second") == 1) & (binary | (kind == GEMM))
         at = np.flatnonzero(wanted)
         if len(at):
@@ -240,10 +240,14 @@ class Layout:
         ]
         if len(parts) == 1:
             return parts[0]
+        starts, places = self.places()
+        return OperatorColumns.interleaved(starts, parts, places)
+
+    def places(self) -> tuple[Ints, list[Ints]]:
+        """The first operator row of each graph, and by slot those of its nodes."""
         counts = np.bincount(np.concatenate([s.graphs for s in self.slots]))
         starts = np.cumsum(counts) - counts
-        places = [starts[s.graphs] + index for index, s in enumerate(self.slots)]
-        return OperatorColumns.interleaved(starts, parts, places)
+        return starts, [starts[s.graphs] + index for index, s in enumerate(self.slots)]
 
     def _is_read(self) -> list[Bools]:
         """For each slot, (nodes,) whether a later node of the graph reads its output."""
@@ -319,7 +323,7 @@ def _write_genes(
     write("second", (slot.second != OUTSIDE).astype(np.int64))
     elementwise = slot.kind == ELEMENTWISE
     write("function", slot.function, elementwise)
-    write("extra", slot.extra, elementwise & ~_UNARY[slot.function])
+    write("extra", slot.extra, elementwise & ~UNARY[slot.function])
     _write_filters(place, slot, rows, column)
 
 
@@ -393,7 +397,7 @@ def _with_filters(gemms: OperatorColumns, slot: Slot) -> OperatorColumns:
 
 def _with_functions(gemms: OperatorColumns, slot: Slot, at: Ints) -> OperatorColumns:
     """The columns with those of elementwise nodes in place of GEMMs."""
-    unary, outputs = _UNARY[slot.function[at]], gemms.output_elements[at]
+    unary, outputs = UNARY[slot.function[at]], gemms.output_elements[at]
     operands = np.where(unary, 1, 2 + slot.extra[at])
     inside = gemms.internal_inputs[at] + (slot.second[at] != OUTSIDE)
     cost = _COST[slot.function[at]] * np.maximum(1, operands - 1)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 
 import attrs
 import numpy as np
 
-from joulecheck.case import Case, PeerCase, PeerCases, PeerGroup
-from joulecheck.space import Gene
+from joulecheck.case import Case, Cases, PeerCase, PeerCases, PeerGroup
+from joulecheck.space import Gene, Trait
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import PRECISIONS, Ints
 from joulecheck_strategies.reading import Take
@@ -50,10 +51,28 @@ class PeerSpace(WrappingSpace[PeerCase]):
         """Each pair as often."""
         return np.arange(gene.low, gene.high + 1)
 
+    @cached_property
+    def _precisions(self) -> Ints:
+        return np.array([PRECISIONS.index(precision) for _, precision in self.pairs])
+
+    @cached_property
+    def _peers(self) -> list[str]:
+        return list(dict.fromkeys(peer for peer, _ in self.pairs))
+
+    def plain_cases(self, rows: Ints) -> Cases | None:
+        """The workloads at the precision of the pair."""
+        cases = super().plain_cases(rows)
+        return None if cases is None else cases.at(self._precisions[rows[:, -1]])
+
+    def traits(self, rows: Ints) -> Mapping[str, Trait]:
+        """The peer."""
+        peers = np.array([self._peers.index(peer) for peer, _ in self.pairs])
+        return {"peer": Trait(peers[rows[:, -1]], tuple(self._peers))}
+
     def batch(self, rows: Ints) -> PeerCases:
         """The cases, grouped by peer in the order of the pairs."""
-        precisions = np.array([PRECISIONS.index(p) for _, p in self.pairs])
-        names = list(dict.fromkeys(peer for peer, _ in self.pairs))
+        precisions = self._precisions
+        names = self._peers
         peers = np.array([names.index(peer) for peer, _ in self.pairs])[rows[:, -1]]
         groups = []
         for index, name in enumerate(names):

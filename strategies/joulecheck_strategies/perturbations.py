@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Final
 
@@ -9,7 +10,7 @@ import attrs
 import numpy as np
 
 from joulecheck.case import ScaledCase, ScaledCases
-from joulecheck.space import Gene
+from joulecheck.space import Gene, Trait
 from joulecheck.workload.columns import Floats, Ints
 from joulecheck_strategies.reading import Take
 from joulecheck_strategies.workload_space import WorkloadSpace
@@ -118,6 +119,11 @@ class PerturbationSpace(WrappingSpace[ScaledCase]):
             chosen.append((alive, index, rows[alive, factor]))
         return chosen
 
+    def traits(self, rows: Ints) -> Mapping[str, Trait]:
+        """None: the factors tell which coefficients are scaled."""
+        del rows
+        return {}
+
     def batch(self, rows: Ints) -> ScaledCases:
         """The cases, with an array of factors for each coefficient that any row moves."""
         cases = self.workloads.batch(rows[:, : self._split])
@@ -155,6 +161,11 @@ class UniformScaleSpace(WrappingSpace[ScaledCase]):
 
     def canonical_more(self, rows: Ints) -> None:
         """Nothing: every factor is read."""
+
+    def traits(self, rows: Ints) -> Mapping[str, Trait]:
+        """None: the factors tell which coefficients are scaled."""
+        del rows
+        return {}
 
     def batch(self, rows: Ints) -> ScaledCases:
         """The cases, with one array of factors for all coefficients."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 
 import attrs
 import numpy as np
 
 from joulecheck.case import Case, PrecisionPair, PrecisionPairs
-from joulecheck.space import Gene
+from joulecheck.space import Gene, Trait
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import PRECISIONS, Ints
 from joulecheck_strategies.reading import Take
@@ -45,6 +46,11 @@ class PrecisionPairSpace(WrappingSpace[PrecisionPair]):
     def canonical_more(self, rows: Ints) -> None:
         """Leave the workload's own precision at its first."""
         rows[:, self._split - 1] = 0
+
+    def traits(self, rows: Ints) -> Mapping[str, Trait]:
+        """None: both precisions are told."""
+        del rows
+        return {}
 
     def batch(self, rows: Ints) -> PrecisionPairs:
         """The workloads at both precisions; they share their columns."""

@@ -8,18 +8,19 @@ the choice sequence under which Hypothesis reproduces the case.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Generic, TypeVar, cast
+from typing import Final, Generic, TypeVar, cast
 
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from joulecheck.case import AnyCase, Batch
+from joulecheck.case import AnyCase, Batch, Cases
 from joulecheck.errors import OutsideSpace
-from joulecheck.space import Gene
-from joulecheck.workload.columns import Ints
+from joulecheck.space import Gene, Trait
+from joulecheck.workload.columns import Floats, Ints
+from joulecheck_strategies.embedding import Embedded
 
 Take = Callable[[str], int]
 """Gives the value of the gene with that name."""
@@ -67,6 +68,37 @@ class ReadSpace(ABC, Generic[C]):
     @abstractmethod
     def smaller_graphs(self, row: Sequence[int]) -> Ints:
         """Canonical rows of the cases that lack some of the operators of this one."""
+
+    def operator_fields(self, rows: Ints) -> Mapping[str, Floats | Trait]:
+        """None."""
+        del rows
+        return {}
+
+    def plain_cases(self, rows: Ints) -> Cases | None:
+        """None, unless a subclass knows them."""
+        del rows
+        return None
+
+    def traits(self, rows: Ints) -> Mapping[str, Trait]:
+        """The genes that are codes, but for those of nodes and the precision."""
+        return {
+            gene.name: Trait(
+                rows[:, index] - gene.low,
+                tuple(str(value) for value in range(gene.low, gene.high + 1)),
+            )
+            for index, gene in enumerate(self.genes)
+            if self._is_free(index) and is_code(gene)
+        }
+
+    def embed(self, rng: np.random.Generator, rows: Ints) -> Embedded | None:
+        """Rows of larger graphs, not yet canonical; None, unless a subclass has some."""
+        del rng, rows
+        return None
+
+    def embedded(self, rng: np.random.Generator, rows: Ints) -> Ints:
+        """The same in canonical form; empty if there are no larger graphs."""
+        found = self.embed(rng, rows)
+        return self.empty(0) if found is None else self.canonical(found.rows)
 
     @cached_property
     def column(self) -> dict[str, int]:
@@ -143,6 +175,20 @@ class ReadSpace(ABC, Generic[C]):
 
     def _outside(self, case: AnyCase, why: str) -> str:
         return f"{case} is outside {type(self).__name__}: {why}"
+
+
+CODES: Final = 64
+"""Values below which a gene may be a code for something rather than a number."""
+
+
+def is_code(gene: Gene) -> bool:
+    """Whether a gene has few values and belongs to no node; the precision is known."""
+    return (
+        gene.high - gene.low < CODES
+        and "." not in gene.name
+        and ":" not in gene.name
+        and gene.name != "precision"
+    )
 
 
 def _is_boolean(gene: Gene) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from joulecheck.case import Case, Cases
 from joulecheck.errors import InvalidWorkload, OutsideSpace
 from joulecheck.quantities import BITS_PER_BYTE
-from joulecheck.space import Bounds, Gene
+from joulecheck.space import Bounds, Gene, Trait
 from joulecheck.workload import (
     MAX_NODES,
     AnyOperator,
@@ -30,9 +30,11 @@ from joulecheck.workload import (
     nodes_of,
     rewired,
 )
-from joulecheck.workload.columns import OPERATORS, PRECISIONS, Ints
+from joulecheck.workload.columns import OPERATORS, PRECISIONS, Floats, Ints
+from joulecheck_strategies.embedding import Embedded, embed
 from joulecheck_strategies.layout import FUNCTIONS, Layout, Place, places
 from joulecheck_strategies.networks import real_workloads
+from joulecheck_strategies.operator_fields import operator_fields
 from joulecheck_strategies.reading import ReadSpace, Take
 from joulecheck_strategies.tables import (
     TABLE_SIZE,
@@ -215,6 +217,22 @@ class WorkloadSpace(ReadSpace[Case]):
             lambda index: self.build(rows[index].tolist()),
             lambda: self.layout(rows).operator_columns(),
         )
+
+    def operator_fields(self, rows: Ints) -> Mapping[str, Floats | Trait]:
+        """What each operator is declared by."""
+        return operator_fields(self.layout(rows))
+
+    def plain_cases(self, rows: Ints) -> Cases:
+        """The cases themselves."""
+        return self.batch(rows)
+
+    def embed(self, rng: np.random.Generator, rows: Ints) -> Embedded | None:
+        """Graphs from the sampler with those of the rows inside."""
+        if self.max_nodes == 1:
+            return None
+        outer = self.sample(rng, len(rows))
+        nodes = self.nodes(rows), self.nodes(outer)
+        return embed(rng, rows, outer, nodes, self.column, self.max_nodes)
 
     def nodes(self, rows: Ints) -> Ints:
         """One, and one more for each slot that goes on."""

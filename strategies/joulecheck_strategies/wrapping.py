@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Final, TypeVar
 
 import numpy as np
 
-from joulecheck.case import AnyCase, Case
-from joulecheck.space import Gene
-from joulecheck.workload.columns import Bools, Ints
+from joulecheck.case import AnyCase, Case, Cases
+from joulecheck.space import Gene, Trait
+from joulecheck.workload.columns import Bools, Floats, Ints
+from joulecheck_strategies.embedding import Embedded
 from joulecheck_strategies.reading import ReadSpace
 from joulecheck_strategies.tables import draw, value_table
 
@@ -76,6 +77,23 @@ class WrappingSpace(ReadSpace[C]):
         rows = self.empty(size)
         rows[:, : self._split] = workloads
         return rows
+
+    def operator_fields(self, rows: Ints) -> Mapping[str, Floats | Trait]:
+        """Those of the workload's operators."""
+        return self.workloads.operator_fields(rows[:, : self._split])
+
+    def plain_cases(self, rows: Ints) -> Cases | None:
+        """Those of the workload."""
+        return self.workloads.plain_cases(rows[:, : self._split])
+
+    def embed(self, rng: np.random.Generator, rows: Ints) -> Embedded | None:
+        """Larger workloads, each with its row's other genes."""
+        larger = self.workloads.embed(rng, np.asfortranarray(rows[:, : self._split]))
+        if larger is None:
+            return None
+        found = np.array(rows, order="F")
+        found[:, : self._split] = larger.rows
+        return Embedded(found, larger.offsets)
 
     def nodes(self, rows: Ints) -> Ints:
         """Those of the workload."""

@@ -56,6 +56,10 @@ class EnergyAboveLeastOpEnergy(Property):
 
     Shrinks to:
         The GEMM of one MAC.
+
+    Stays because:
+        BND013 and BND014 find the same in the terms. A model that tells its total and its
+        prices, and no terms, is held from below by this law alone.
     """
 
     id: ClassVar = "BND006"

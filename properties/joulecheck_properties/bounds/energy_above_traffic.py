@@ -51,6 +51,10 @@ class EnergyAboveTraffic(Property):
 
     Shrinks to:
         The GEMM of one MAC.
+
+    Stays because:
+        BND014 holds the term of a memory to its traffic on both sides, where the model
+        tells the traffic. A model that tells terms and prices alone has this bound.
     """
 
     id: ClassVar = "BND004"

@@ -52,6 +52,11 @@ class IoLowerBound(Property):
 
     Shrinks to:
         The GEMM of one MAC, whose three elements all cross.
+
+    Stays because:
+        BND014 finds bytes that are missing where their energy is right. This law looks at
+        the bytes by themselves, and is the one that knows of a traffic below what any
+        schedule needs.
     """
 
     id: ClassVar = "BND007"

@@ -41,6 +41,11 @@ class LatencyAboveCompute(Property):
     Shrinks to:
         The GEMM of 33 columns: 32 fill half the lanes of the eight cores, and half the
         time is then just enough.
+
+    Stays because:
+        BND005 and CMP009 find the same slips, but BND005 needs a memory of known
+        bandwidth and CMP009 a utilisation. A model that states a peak and tells a latency
+        has this law alone.
     """
 
     id: ClassVar = "BND001"

@@ -43,6 +43,11 @@ class LatencyAboveTraffic(Property):
 
     Shrinks to:
         The GEMM of one MAC.
+
+    Stays because:
+        BND005 and BND016 find the same slips, but from the traffic that a model tells or
+        the operands that its memories carry. This law needs no more of a machine than its
+        homes and their bandwidths.
     """
 
     id: ClassVar = "BND002"

@@ -50,6 +50,10 @@ class NearTrafficAboveFar(Property):
 
     Shrinks to:
         The GEMM of one MAC.
+
+    Stays because:
+        BND014 and BND016 find bytes that are wrong at one level by their price or their
+        time. Where a memory has neither, only the levels can be held against each other.
     """
 
     id: ClassVar = "BND008"

@@ -58,6 +58,10 @@ class PlausibleRanges(Property):
 
     Shrinks to:
         The GEMM of one MAC.
+
+    Stays because:
+        BND009 and BND013 to BND015 find the same slips where a machine and its prices are
+        declared. This is the one bound for a model that declares nothing.
     """
 
     id: ClassVar = "BND011"

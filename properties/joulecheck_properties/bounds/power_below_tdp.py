@@ -42,6 +42,10 @@ class PowerBelowTdp(Property):
 
     Shrinks to:
         The GEMM of one MAC.
+
+    Stays because:
+        BND015 finds the same in the static term. This law needs no terms and no prices: a
+        power that no package can carry away shows in two numbers.
     """
 
     id: ClassVar = "BND009"

@@ -51,6 +51,10 @@ class RooflineAtEveryLevel(Property):
     Shrinks to:
         RELU of one element: its bytes take longer through the global scratchpad than
         from DRAM.
+
+    Stays because:
+        BND016 finds the same of the latency terms. A model that tells no terms is held at
+        every level by this law alone.
     """
 
     id: ClassVar = "BND005"

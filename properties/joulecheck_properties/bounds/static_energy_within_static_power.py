@@ -48,6 +48,10 @@ class StaticEnergyWithinStaticPower(Property):
 
     Shrinks to:
         The GEMM of one MAC.
+
+    Stays because:
+        BND009 finds a static power that exceeds what the package can carry away. Below
+        that, only this law knows of static energy.
     """
 
     id: ClassVar = "BND015"

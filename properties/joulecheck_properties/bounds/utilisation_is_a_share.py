@@ -40,6 +40,10 @@ class UtilisationIsAShare(Property):
 
     Shrinks to:
         The GEMM of one MAC.
+
+    Stays because:
+        CMP009 finds whatever this law does where a machine states its peak. Of a model
+        that tells a utilisation and no peak nothing else is known.
     """
 
     id: ClassVar = "BND003"

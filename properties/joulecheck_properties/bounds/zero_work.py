@@ -43,6 +43,10 @@ class ZeroWork(Property):
 
     Shrinks to:
         RELU of one element.
+
+    Stays because:
+        ROB001, ROB002 and MON001 find the same among all other work. This law draws
+        nothing else, and so says that it is work without MACs that fails.
     """
 
     id: ClassVar = "BND012"

@@ -48,6 +48,11 @@ class LatencyCompositionAsDeclared(Property):
 
     Shrinks to:
         The GEMM of one MAC.
+
+    Stays because:
+        CMP008 finds the same where a model tells its latency by layer, and CMP003 where
+        it leaves the range of any composition. Between these only the declared one tells
+        a sum from a maximum.
     """
 
     id: ClassVar = "CMP006"

@@ -44,6 +44,10 @@ class LatencyWithinTerms(Property):
 
     Shrinks to:
         The GEMM of one MAC.
+
+    Stays because:
+        CMP006 and CMP008 find the same where a model declares its composition or its
+        latency by layer. This law needs the terms alone.
     """
 
     id: ClassVar = "CMP003"

@@ -43,6 +43,10 @@ class LayersSumToTotal(Property):
 
     Shrinks to:
         The GEMM of one MAC.
+
+    Stays because:
+        SEN010 finds the same under perturbed coefficients. This law needs none, and a
+        total that is wrong by a constant moves with none.
     """
 
     id: ClassVar = "CMP001"

@@ -45,6 +45,10 @@ class GrowthWithinQuanta(LawOfCosts):
 
     Shrinks to:
         Two rows of one MAC, beside one row twice.
+
+    Stays because:
+        CON001 and CON004 find the same in models that declare `splits` or `gradual`. This
+        law needs no declaration.
     """
 
     id: ClassVar = "CON002"

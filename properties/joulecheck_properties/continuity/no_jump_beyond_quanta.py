@@ -45,6 +45,11 @@ class NoJumpBeyondQuanta(LawOfCosts):
 
     Shrinks to:
         The GEMM of one result and a K of 513.
+
+    Stays because:
+        CON001 finds the same in models that declare `splits`. A gradual model of uniform
+        tiles declares none, and is held by this law: one element more costs no more than
+        a quantum.
     """
 
     id: ClassVar = "CON004"

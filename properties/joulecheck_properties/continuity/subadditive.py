@@ -46,6 +46,11 @@ class Subadditive(LawOfCosts):
 
     Shrinks to:
         Two rows of one MAC, cut in two.
+
+    Stays because:
+        CON002 finds the same where the larger work costs more than a whole number of
+        times the smaller. For models that split their work this bound is the tighter one:
+        the whole costs no more than two parts of any sizes.
     """
 
     id: ClassVar = "CON001"

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
-from collections.abc import Iterator
 from typing import ClassVar, Final
 
 import attrs
 
 from joulecheck.case import Case, Cases
 from joulecheck.errors import NotOffered
-from joulecheck.model import Model, Subject
+from joulecheck.model import Subject
 from joulecheck.property import Planted, Property
 from joulecheck.space import CaseSpace
 from joulecheck.workload import Gemm
 from joulecheck.workload.columns import Floats
+from joulecheck_properties.copies import copies_of
 from joulecheck_properties.differences import agreement
 from joulecheck_properties.margins import least
 from joulecheck_strategies import workloads
@@ -63,7 +61,7 @@ class CopiesAgree(Property):
 
     def space(self, model: Subject) -> CaseSpace:
         """All workloads."""
-        if next(_copies(model.model), None) is None:
+        if next(copies_of(model.model), None) is None:
             msg = "it can be neither copied nor pickled"
             raise NotOffered(msg)
         return workloads(model)
@@ -71,23 +69,7 @@ class CopiesAgree(Property):
     def margin(self, model: Subject, cases: Cases) -> Floats:
         """The least agreement of the model with its copies."""
         own = model.ask(cases)
-        copies = (attrs.evolve(model, model=one) for one in _copies(model.model))
+        copies = (attrs.evolve(model, model=one) for one in copies_of(model.model))
         return least(
             (agreement(own, one.ask(cases), TOLERANCE) for one in copies), len(cases)
         )
-
-
-def _copies(model: Model) -> Iterator[Model]:
-    """The copies that can be made."""
-    for copied in (copy.deepcopy, _pickled):
-        try:
-            found = copied(model)
-        except Exception:  # noqa: BLE001, S112 - a way that raises is not supported
-            continue
-        yield found
-
-
-def _pickled(model: Model) -> Model:
-    """The model as another process would get it."""
-    found: Model = pickle.loads(pickle.dumps(model))  # noqa: S301 - of a model, not of data
-    return found

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
+import attrs
 import numpy as np
 
 from joulecheck.case import Case, Cases, CaseSequence, Singles
+from joulecheck.estimate import Answers
 from joulecheck.model import Subject
 from joulecheck.property import Planted, Property
 from joulecheck.space import CaseSpace
 from joulecheck.workload import Gemm, Precision
 from joulecheck.workload.columns import Floats
+from joulecheck_properties.copies import copies_of
 from joulecheck_properties.differences import agreement, reordered
 from joulecheck_strategies import sequences
 
@@ -23,17 +26,18 @@ class OrderIrrelevant(Property):
 
     Statement:
         For questions w_1, ..., w_n, the answers e(w_1), ..., e(w_n) are the same when
-        they are asked from the last to the first.
+        they are asked from the last to the first, of another copy of the model.
 
     Rationale:
         A result that is kept under a key that leaves something out, a table that is
         switched too late, or a mapping that starts from the last one found depend on
-        what came before. Reversal puts every two questions in both orders.
+        what came before. Reversal puts every two questions in both orders, and a copy
+        that nobody has asked yet has kept nothing.
 
     Domain:
         Sequences of two or three questions, many of which differ in one size or in the
         precision alone. The scalar path is asked; a batch is one question of another
-        kind, and DET002 compares the two.
+        kind, and DET002 compares the two. A model that cannot be copied is asked itself.
 
     Tolerance:
         1e-12 of the quantity.
@@ -46,6 +50,11 @@ class OrderIrrelevant(Property):
 
     Shrinks to:
         The GEMM of one MAC in FP32, then in INT8.
+
+    Stays because:
+        DET002 finds the same where there is a batch path, and DET004 with threads, in
+        which it does not show every time. This law asks one thread in two orders and
+        needs neither.
     """
 
     id: ClassVar = "DET003"
@@ -73,8 +82,16 @@ class OrderIrrelevant(Property):
 
 
 def _agreement(model: Subject, cases: tuple[Case, ...]) -> float:
-    model.ask(Cases.of(cases[:1]))  # what was asked before any of them is no matter
-    there = model.ask(Cases.of(cases))
-    back = model.ask(Cases.of(cases[::-1]))
+    there, back = (_asked(_unasked(model), some) for some in (cases, cases[::-1]))
     same = agreement(there, reordered(back, range(len(cases))[::-1]), TOLERANCE)
     return float(np.fmin.reduce(same))
+
+
+def _asked(model: Subject, cases: tuple[Case, ...]) -> Answers:
+    model.ask(Cases.of(cases[:1]))  # what was asked before any of them is no matter
+    return model.ask(Cases.of(cases))
+
+
+def _unasked(model: Subject) -> Subject:
+    """A copy, so that the model itself keeps nothing; the model if there is none."""
+    return attrs.evolve(model, model=next(copies_of(model.model), model.model))

@@ -49,6 +49,10 @@ class ProcessesAgree(Property):
 
     Shrinks to:
         The GEMM of one MAC.
+
+    Stays because:
+        SCL005 finds by chance an answer that depends on how text is hashed. This law asks
+        for it, of any model that has a name.
     """
 
     id: ClassVar = "DET005"

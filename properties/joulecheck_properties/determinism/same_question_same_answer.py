@@ -45,6 +45,10 @@ class SameQuestionSameAnswer(Property):
 
     Shrinks to:
         The GEMM of one MAC with the first coefficient raised by 10 %.
+
+    Stays because:
+        SEN009 finds the same after other coefficients. A model without coefficients is
+        asked this law alone.
     """
 
     id: ClassVar = "DET001"

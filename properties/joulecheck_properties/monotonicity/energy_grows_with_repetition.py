@@ -46,6 +46,10 @@ class EnergyGrowsWithRepetition(Property):
 
     Shrinks to:
         The GEMM of 128 rows and one MAC each, twice.
+
+    Stays because:
+        MON002 finds most of the same, but a mapper that allows whole factors only is
+        exempt from it. Such a mapper is held to growth by this law alone.
     """
 
     id: ClassVar = "MON004"

@@ -39,6 +39,10 @@ class LayersNeverLowerEnergy(Property):
 
     Shrinks to:
         The GEMM of one MAC.
+
+    Stays because:
+        CMP002 finds the same where a model tells its terms and their layers. This law
+        needs its predictions by layer alone.
     """
 
     id: ClassVar = "MON005"

@@ -39,6 +39,10 @@ class LayersNeverLowerLatency(Property):
 
     Shrinks to:
         The GEMM of one MAC.
+
+    Stays because:
+        CMP008 finds the same where a model tells its latency terms and their layers. This
+        law needs its predictions by layer alone.
     """
 
     id: ClassVar = "MON006"

@@ -37,6 +37,10 @@ class MoreBytesSameOps(Property):
 
     Shrinks to:
         One operation on one byte, and on 2^16.
+
+    Stays because:
+        The bounds find the same where the fall is deep, as that of the planted bug. Of
+        totals, a fall that stays above them shows by this law alone.
     """
 
     id: ClassVar = "MON008"

@@ -38,6 +38,10 @@ class MoreOpsSameBytes(Property):
 
     Shrinks to:
         One operation on one byte, and 2^16 of them.
+
+    Stays because:
+        The bounds find the same where the fall is deep, as that of the planted bug. Of
+        totals, a fall that stays above them shows by this law alone.
     """
 
     id: ClassVar = "MON007"

@@ -42,6 +42,10 @@ class NothingNegative(Property):
 
     Shrinks to:
         The GEMM of one MAC.
+
+    Stays because:
+        BND012, BND014 and SEN008 find the same where traffic, prices or coefficients are
+        declared. This law needs nothing but an answer.
     """
 
     id: ClassVar = "MON001"

@@ -48,6 +48,11 @@ class ResourceInclusionNeverSlower(Property):
 
     Shrinks to:
         The GEMM of one MAC on Orin AGX, whose GPU has twice the units of Orin NX.
+
+    Stays because:
+        ORD002 and ORD004 find the same where one resource decides, or in derived
+        machines. This law holds two machines of a catalogue against each other on all
+        workloads.
     """
 
     id: ClassVar = "ORD001"

@@ -53,6 +53,10 @@ class StrictlyFasterWhereBound(Property):
 
     Shrinks to:
         The GEMM of one MAC.
+
+    Stays because:
+        ORD001 finds a larger machine that is slower. One that is as fast as the smaller,
+        for it reads its figure, shows by this law alone.
     """
 
     id: ClassVar = "ORD002"

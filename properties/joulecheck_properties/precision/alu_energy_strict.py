@@ -50,6 +50,10 @@ class AluEnergyStrict(Property):
 
     Shrinks to:
         The GEMM of one MAC, FP32 against FP64.
+
+    Stays because:
+        BND013 finds the same where all coefficients of the ALU are in joule an operation.
+        Where others move its terms as well, the order between formats is what is left.
     """
 
     id: ClassVar = "PRC003"

@@ -43,6 +43,10 @@ class Int8BelowFp32(Property):
 
     Shrinks to:
         The GEMM of one MAC.
+
+    Stays because:
+        PRC001 orders formats of one kind alone. INT8 against FP32 is an order between
+        kinds, and this law the one that states it.
     """
 
     id: ClassVar = "PRC002"

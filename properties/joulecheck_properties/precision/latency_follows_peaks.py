@@ -44,6 +44,10 @@ class LatencyFollowsPeaks(Property):
 
     Shrinks to:
         The GEMM of one MAC, INT8 against INT16.
+
+    Stays because:
+        CMP009 finds the same where a model tells a utilisation. This law needs peaks and
+        latencies alone.
     """
 
     id: ClassVar = "PRC005"

@@ -62,6 +62,11 @@ class TrafficFollowsWidth(Property):
 
     Shrinks to:
         The GEMM of one MAC, FP32 against FP64.
+
+    Stays because:
+        BND008 and BND014 find bytes that are wrong at one precision by another level or
+        by their price. This law holds the bytes of two precisions against each other and
+        needs neither.
     """
 
     id: ClassVar = "PRC004"

@@ -58,6 +58,11 @@ class ClassesRankAtOnePoint(Property):
 
     Shrinks to:
         The least GEMM of the domain, the KPU against the GPU.
+
+    Stays because:
+        BND009 and BND015 find the slips in a power that turn the order. This law states
+        the order itself: a set of prices that is consistent and turns it shows nowhere
+        else.
     """
 
     id: ClassVar = "RNK002"

@@ -68,6 +68,11 @@ class ClassesRankInOneTechnology(Property):
 
     Shrinks to:
         The least GEMM of the domain.
+
+    Stays because:
+        BND013 and CMP009 find the slips in an archetype that turn the order. This law
+        states the order itself: a set of prices that is consistent and turns it shows
+        nowhere else.
     """
 
     id: ClassVar = "RNK001"

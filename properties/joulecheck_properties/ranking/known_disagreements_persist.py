@@ -49,6 +49,11 @@ class KnownDisagreementsPersist(Property):
 
     Shrinks to:
         The least GEMM of the domain, TPU v4 against H100.
+
+    Stays because:
+        It is no law of a model but a record of where the models contradict an order, and
+        fails when a pair is no longer one of them. Any slip that moves energy enough is
+        found by the bounds first.
     """
 
     id: ClassVar = "RNK004"

@@ -53,6 +53,11 @@ class LargerMachineIsFaster(Property):
 
     Shrinks to:
         The least GEMM of the domain, at INT8 against Jetson Thor.
+
+    Stays because:
+        CMP009 and ORD003 find the same slips where there is a utilisation or a
+        predecessor. Of an array against a processor, or of a server against an edge part,
+        this law alone speaks.
     """
 
     id: ClassVar = "RNK003"

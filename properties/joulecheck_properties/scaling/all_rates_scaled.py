@@ -56,6 +56,10 @@ class AllRatesScaled(Property):
 
     Shrinks to:
         The GEMM of one MAC on a machine of twice the speed.
+
+    Stays because:
+        SCL005 finds the same where all coefficients are declared. This law needs rates
+        and delays alone.
     """
 
     id: ClassVar = "SCL002"

@@ -60,6 +60,11 @@ class ChangeOfUnits(Property):
 
     Shrinks to:
         The GEMM of one MAC in units of about a nanosecond.
+
+    Stays because:
+        SCL001 and SCL002 each find one half of it, and BND015 a power that no coefficient
+        declares, in a static term. Without such a term, whatever has a joule and a second
+        in its unit shows by this law alone.
     """
 
     id: ClassVar = "SCL005"

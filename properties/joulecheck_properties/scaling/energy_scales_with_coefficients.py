@@ -45,6 +45,11 @@ class EnergyScalesWithCoefficients(Property):
 
     Shrinks to:
         The GEMM of one MAC with all coefficients raised by 10 %.
+
+    Stays because:
+        SEN004 and SCL005 find the same. SEN004 is for models that are affine in their
+        coefficients, SCL005 for those with rates: of a model whose mapping follows its
+        prices this law alone remains.
     """
 
     id: ClassVar = "SCL001"

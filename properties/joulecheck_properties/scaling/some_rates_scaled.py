@@ -54,6 +54,10 @@ class SomeRatesScaled(Property):
 
     Shrinks to:
         The GEMM of one MAC with twice the clock.
+
+    Stays because:
+        SCL002 and SEN007 find the same where all rates move, or by its sign. That a rate
+        which is half as high costs at most twice the time is stated by this law alone.
     """
 
     id: ClassVar = "SCL003"

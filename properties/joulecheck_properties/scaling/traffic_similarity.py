@@ -55,6 +55,11 @@ class TrafficSimilarity(Property):
 
     Shrinks to:
         The GEMM of one MAC, beside that of 2 x 2 x 2 with four times the room.
+
+    Stays because:
+        BND005, BND007 and BND014 find traffic that is wrong by its time, its least or its
+        price. Traffic that is dear at every size alike, and does not scale with the room
+        on the chip, shows by this law alone.
     """
 
     id: ClassVar = "SCL004"

@@ -46,6 +46,10 @@ class AffineResponse(Property):
 
     Shrinks to:
         The GEMM of one MAC with mac_energy.FP32 doubled.
+
+    Stays because:
+        SCL001 and SEN004 find the same from all coefficients together. This law turns one
+        at a time, under factors from 0.1 to 10, and names it.
     """
 
     id: ClassVar = "SEN003"

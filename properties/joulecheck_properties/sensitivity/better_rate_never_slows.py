@@ -46,6 +46,10 @@ class BetterRateNeverSlows(Property):
 
     Shrinks to:
         The GEMM of one MAC with twice the clock.
+
+    Stays because:
+        SCL002 and SCL003 find the same where rates move by one factor. This law lets each
+        move by its own.
     """
 
     id: ClassVar = "SEN007"

@@ -44,6 +44,10 @@ class CheaperNeverDearer(Property):
 
     Shrinks to:
         The GEMM of one MAC with mac_energy.FP32 raised by 10 %.
+
+    Stays because:
+        SCL001 and SEN003 find the same in models that are affine in their prices. A
+        mapper of least energy is concave in them, and is held by this law alone.
     """
 
     id: ClassVar = "SEN008"

@@ -50,6 +50,10 @@ class ElasticitiesSumToOne(Property):
 
     Shrinks to:
         The GEMM of one MAC.
+
+    Stays because:
+        SCL001 and SCL005 find the same in one step. This law adds up what the
+        coefficients move one by one, and so tells how much of the energy obeys none.
     """
 
     id: ClassVar = "SEN004"

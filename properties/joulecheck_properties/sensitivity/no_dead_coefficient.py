@@ -55,6 +55,10 @@ class NoDeadCoefficient(Property):
 
     Shrinks to:
         The coefficient dram_energy, to which none of 512 cases responds.
+
+    Stays because:
+        SCL001 and SEN004 find a dead price. A coefficient that is none of an energy, such
+        as a rate, is dead by this law alone.
     """
 
     id: ClassVar = "SEN005"

@@ -43,6 +43,10 @@ class NoOtherTerm(Property):
 
     Shrinks to:
         The GEMM of one MAC with dram_energy raised by 10 %.
+
+    Stays because:
+        SCL001 and SEN001 find the same in the totals or in terms of one coefficient. This
+        law names the term that a coefficient leaks into.
     """
 
     id: ClassVar = "SEN002"

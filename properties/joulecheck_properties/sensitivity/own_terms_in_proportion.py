@@ -49,6 +49,10 @@ class OwnTermsInProportion(Property):
 
     Shrinks to:
         The GEMM of one MAC with dram_energy raised by 10 %.
+
+    Stays because:
+        SCL001 and SEN004 find the same in the total. This law names the term and the
+        coefficient, for terms that have one.
     """
 
     id: ClassVar = "SEN001"

@@ -48,6 +48,10 @@ class PairsAdditive(Property):
 
     Shrinks to:
         The GEMM of one MAC with l3_energy and dram_energy raised by 10 %.
+
+    Stays because:
+        SCL001 and SEN004 find a product of two coefficients from all together. This law
+        names the two.
     """
 
     id: ClassVar = "SEN006"

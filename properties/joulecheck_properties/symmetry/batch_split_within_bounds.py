@@ -55,6 +55,10 @@ class BatchSplitWithinBounds(LawOfCosts):
 
     Shrinks to:
         A GEMM of 128 rows and one MAC each, of which the whole has two.
+
+    Stays because:
+        CON001 and CON002 find the same of single operators. Of graphs, whose operators
+        all split, this law alone speaks.
     """
 
     id: ClassVar = "SYM005"

@@ -48,6 +48,10 @@ class GroupsEqualChannelsIsDepthwise(Property):
 
     Shrinks to:
         Two channels of an image of 1 x 2, beside four channels in two groups.
+
+    Stays because:
+        SYM002 finds the same by its bounds. That the two spellings cost the same is
+        stated by this law alone.
     """
 
     id: ClassVar = "SYM003"

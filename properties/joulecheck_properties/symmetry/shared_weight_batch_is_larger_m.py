@@ -44,6 +44,10 @@ class SharedWeightBatchIsLargerM(Property):
 
     Shrinks to:
         Twice one MAC, beside a GEMM of two rows.
+
+    Stays because:
+        CON001, CON002 and SYM005 find the same where it grows with the batch. That both
+        spellings cost the same is stated by this law alone.
     """
 
     id: ClassVar = "SYM004"

@@ -25,12 +25,12 @@ from joulecheck.campaign.edits import (
     last_resorts,
 )
 from joulecheck.case import AnyCase, Batch, Cases, batch_of
-from joulecheck.counterexample import Blame, Repair
+from joulecheck.counterexample import Blame, Counterexample, Repair
 from joulecheck.errors import JoulecheckError
 from joulecheck.model import Subject
 from joulecheck.property import Property, installed
 from joulecheck.space import CaseSpace
-from joulecheck.workload.columns import Floats, Ints
+from joulecheck.workload.columns import Bools, Floats, Ints
 
 STEP: Final = 0.01
 """Relative step of a sensitivity."""
@@ -60,6 +60,9 @@ SCALAR_EDITS: Final = 60
 SCALAR_ROWS: Final = 4
 """As `ROWS`, for such a model."""
 
+TOTALS: Final = frozenset({"energy", "latency", "utilisation"})
+"""What any change to a part moves as well."""
+
 NEGLIGIBLE: Final = 1e-6
 """A sensitivity below this is none."""
 
@@ -78,6 +81,42 @@ class Evidence:
         return cls(nothing, nothing)
 
 
+@attrs.frozen
+class Fix:
+    """A repair of one case, to be tried on others: plain data, as in a counterexample."""
+
+    case: AnyCase
+    target: str
+    change: str
+
+    def is_like(self, other: Fix) -> bool:
+        """Whether both are the same change."""
+        return (self.target, self.change) == (other.target, other.change)
+
+    def repairs(self, law: Property, model: Subject, batch: Batch) -> Bools:
+        """(n,) which cases of a batch hold with it; none if the model has no such edit."""
+        batched = model.in_batches
+        (question, *_) = self.case.questions
+        found = batched.ask(Cases.of([question.case]))
+        for edit in edits_of(batched, self.case, found):
+            if (edit.target, str(edit)) == (self.target, self.change):
+                return _margins(law, EditedSubject.of_subject(batched, edit), batch) >= 0
+        return np.zeros(len(batch), dtype=bool)
+
+
+def fix_of(found: Counterexample) -> Fix | None:
+    """The best repair of a part of the answer, if it mends all that was seen to fail.
+
+    A change to a total tells nothing apart: whatever is too small is mended by more.
+    """
+    if found.blame is None:
+        return None
+    for repair in found.blame.repairs:
+        if repair.target not in TOTALS and repair.repaired == 1 and not repair.broken:
+            return Fix(found.case, repair.target, repair.change)
+    return None
+
+
 def blame(
     law: Property, model: Subject, space: CaseSpace, case: AnyCase, seen: Evidence
 ) -> Blame:
@@ -93,6 +132,21 @@ def blame(
     if law.family in STATEFUL or not case.questions:  # no single answer is to blame
         return Blame()
     return _Judge(law, model, space, case, seen).judge()
+
+
+def culprits(found: Blame) -> list[str]:
+    """What a blame names, the likeliest first: repairs, or else what moves the margin."""
+    if found.repairs:
+        return list(dict.fromkeys(repair.target for repair in found.repairs))
+    return [*list(found.terms)[:1], *list(found.coefficients)[:1]]
+
+
+def same_culprit(one: Blame, other: Blame) -> bool:
+    """Whether what either names first is named by both; also if both name nothing."""
+    named, others = culprits(one), culprits(other)
+    if not named or not others:
+        return not named and not others
+    return named[0] in others or others[0] in named
 
 
 class _Judge:
@@ -133,10 +187,7 @@ class _Judge:
     def _margins(self, edit: Edit | None, batch: Batch) -> Floats:
         """NaN where the edited model breaks the law's own computation."""
         model = self.model if edit is None else EditedSubject.of_subject(self.model, edit)
-        try:
-            return self.law.checked_margin(model, batch)
-        except JoulecheckError:
-            return np.full(len(batch), np.nan)
+        return _margins(self.law, model, batch)
 
     def _repairs(self, edit: Edit) -> bool:
         return bool(self._margins(edit, self.case)[0] >= 0)
@@ -204,6 +255,14 @@ class _Judge:
         some = {name: m for name, m in moved.items() if abs(m) > NEGLIGIBLE}
         most = sorted(some, key=lambda name: (-abs(some[name]), name))[:SHOWN]
         return {name: some[name] for name in most}
+
+
+def _margins(law: Property, model: Subject, batch: Batch) -> Floats:
+    """NaN where an edited model breaks the law's own computation."""
+    try:
+        return law.checked_margin(model, batch)
+    except JoulecheckError:
+        return np.full(len(batch), np.nan)
 
 
 @attrs.frozen

@@ -457,10 +457,11 @@ class ScaledTotal(Edit):
 
 
 @attrs.frozen
-class Enlarged(Edit):
-    """A total is larger than any bound from below."""
+class Replaced(Edit):
+    """A total is larger, or smaller, than any bound."""
 
     total: str
+    larger: bool
 
     @property
     def target(self) -> str:
@@ -469,15 +470,16 @@ class Enlarged(Edit):
 
     def __str__(self) -> str:
         """Say it."""
-        return f"answer a much larger {self.total}"
+        return f"answer a much {'larger' if self.larger else 'smaller'} {self.total}"
 
     def answers(
         self, found: Answers, model: Subject, cases: Cases, scales: Scales
     ) -> Answers:
-        """A total of 10^9, whatever its unit."""
+        """10^9 or 0, whatever the unit."""
         del model, cases, scales
+        value = LARGE if self.larger else 0.0
         known = np.isfinite(getattr(found, self.total))
-        return _changed(found, {self.total: np.where(known, LARGE, np.nan)})
+        return _changed(found, {self.total: np.where(known, value, np.nan)})
 
 
 LARGE: Final = 1e9
@@ -487,7 +489,7 @@ def last_resorts(found: Answers) -> Iterator[Edit]:
     """What is tried if nothing else repairs: zeros and wrapped numbers have no factor."""
     for whole in ("energy", "latency"):
         if not np.isnan(getattr(found, whole)).all():
-            yield Enlarged(whole)
+            yield from (Replaced(whole, larger) for larger in (True, False))
 
 
 @attrs.frozen

@@ -31,6 +31,8 @@ class Tally:
     in_domain: int = 0
     least_margin: float = float("nan")
     """Over the cases in the domain; NaN while there is none."""
+    masked: int = 0
+    """Cases left out, for failures are known there."""
 
     def plus(self, found: Searched) -> Tally:
         """With another unit's cases."""
@@ -39,6 +41,7 @@ class Tally:
             self.checks + found.checks,
             self.in_domain + found.in_domain,
             min(margins, default=float("nan")),
+            self.masked + found.masked,
         )
 
     def failing_share(self, pairs: int = 1) -> float | None:
@@ -108,8 +111,29 @@ class EpochFinished:
 
 
 @attrs.frozen
+class CauseShared:
+    """A pair fails for the cause of a known counterexample."""
+
+    counterexample: Counterexample
+    """As before, with the pair's model in `also` unless it is its own."""
+    pair: Pair
+    accepted: bool
+    """Whether it is a known finding, and not one of this campaign."""
+
+
+@attrs.frozen
+class PairEnded:
+    """A pair that fails is searched no further."""
+
+    pair: Pair
+    reason: str
+    finding: str = ""
+    """The id of the one that has no region, if that is why."""
+
+
+@attrs.frozen
 class CounterexampleFound:
-    """A minimal counterexample; its pair is searched no further."""
+    """A minimal counterexample; what lies in its region is left out from now on."""
 
     counterexample: Counterexample
     seconds: float
@@ -161,6 +185,8 @@ Event = (
     | StaleExemption
     | EpochFinished
     | CounterexampleFound
+    | CauseShared
+    | PairEnded
     | Unconfirmed
     | ModelFailed
     | RoundFinished

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-import platform
 import time
-from collections.abc import Callable, Iterator, Sequence
-from importlib.metadata import version
-from typing import Final
+from collections.abc import Callable, Iterator
+from math import isnan
+from typing import Any, Final
 
 import attrs
-import hypothesis
 import numpy as np
 
-from joulecheck.campaign.blame import Evidence, blame
-from joulecheck.campaign.contrast import nearest_passing
+from joulecheck.campaign.blame import Evidence, Fix, blame, same_culprit
+from joulecheck.campaign.follow_up import FollowUp, inside_any, unrepaired
 from joulecheck.campaign.memory import keep_freed_memory
 from joulecheck.campaign.order import Plainness
-from joulecheck.campaign.reduce import LAZY_LIMIT, Reduced, reduce
-from joulecheck.campaign.shrink import shrink
 from joulecheck.case import AnyCase
-from joulecheck.counterexample import Contrast, Counterexample, numbers_of
-from joulecheck.errors import OutsideSpace
+from joulecheck.counterexample import Blame, Counterexample
+from joulecheck.errors import JoulecheckError
 from joulecheck.model import Subject
 from joulecheck.property import Property
+from joulecheck.region import Region
 from joulecheck.space import CaseSpace
-from joulecheck.workload.columns import Bools, Floats, Ints
+from joulecheck.workload.columns import Floats, Ints
 
 BATCH: Final = 8192
 """Cases screened in one call of a vectorised model."""
@@ -36,11 +33,36 @@ SCALAR_BATCH: Final = 64
 CONFIRMED: Final = 8
 """Screened failures of a batch that are tried on the scalar path, plainest first."""
 
+KEPT: Final = 64
+"""Failing rows of a batch that are kept."""
+
+BEHIND: Final = 1
+"""Purpose of random numbers: to find out what is behind a failure."""
+
 FOLLOW_UP: Final = -1
 """Stands for a batch's number while a failure is confirmed and made minimal."""
 
-SHRINK_LIMIT: Final = 2000
-"""Cases that Hypothesis may ask of a vectorised model; others are asked fewer."""
+
+@attrs.frozen
+class Counts:
+    """Cases of a batch."""
+
+    checks: int = 0
+    in_domain: int = 0
+    masked: int = 0
+
+
+@attrs.frozen
+class Suspect:
+    """A cause that is known of other models, and may be behind a failure of this one."""
+
+    id: str
+    """Of its counterexample."""
+    case: AnyCase
+    blame: Blame | None
+    """What its violation hangs on; None where the case alone decides."""
+    fix: Fix | None = None
+    """What repairs all its failures, if one change does."""
 
 
 @attrs.frozen
@@ -54,6 +76,26 @@ class Unit:
     cases: int
     exempt: bool = False
     """Whether one failing case is enough, for the model says that there are some."""
+    known: tuple[Region, ...] = ()
+    """Where failures are known: cases inside are left out."""
+    fixes: tuple[Fix, ...] = ()
+    """Repairs of known failures: a failure that one of them mends is known as well."""
+    alike: tuple[Fix, ...] = ()
+    """Repairs of failures that are known by their regions."""
+    suspects: tuple[Suspect, ...] = ()
+    """What may be behind a failure; one that is ends the search."""
+    first_batch: int = 0
+    """Where to begin."""
+    counted: Counts = Counts()
+    """What was counted of the first batch when it was asked before."""
+    follow: tuple[tuple[int, ...], ...] = ()
+    """Failing rows, the first confirmed: instead of searching, make that one minimal."""
+    around: AnyCase | None = None
+    """With rows to follow: a failing case whose region is asked for, and no more."""
+    cause: str | None = None
+    """The id of the counterexample that the case is of."""
+    explain: bool = True
+    """Whether to look for the region of what is followed."""
 
 
 @attrs.frozen(kw_only=True)
@@ -61,28 +103,41 @@ class Searched:
     """What a unit found."""
 
     unit: Unit
-    checks: int
+    checks: int = 0
     """Cases asked."""
-    in_domain: int
+    in_domain: int = 0
     """Those of which the law says something."""
-    least_margin: float
+    least_margin: float = float("nan")
     """NaN if none was in the domain."""
-    seconds: float
+    seconds: float = 0.0
+    masked: int = 0
+    """Cases left out, for failures are known there."""
+    failing: tuple[tuple[int, ...], ...] = ()
+    """Rows that failed in the last batch, a confirmed one first."""
+    batch: int = 0
+    """The number of that batch."""
+    counted: Counts = Counts()
+    """What was counted of that batch."""
+    behind: tuple[str, ...] = ()
+    """The suspects that are behind failures of this model."""
+    cleared: tuple[str, ...] = ()
+    """Those that are not."""
     counterexample: Counterexample | None = None
-    screened: AnyCase | None = None
-    """The failing case as it was drawn, before it was made minimal."""
-    seconds_to_minimal: float = 0.0
-    """From the first failing case to the minimal one."""
+    region: Region | None = None
+    """That of the case that was asked for."""
     unconfirmed: AnyCase | None = None
     """A case that failed in a batch and held on the scalar path."""
 
 
-def generator(unit: Unit) -> np.random.Generator:
-    """The random numbers of a unit: its seed, model, property and epoch, no more."""
+def generator(unit: Unit, *purpose: int) -> np.random.Generator:
+    """The random numbers of a unit: its seed, model, property and epoch, no more.
+
+    Another purpose than to draw its cases has numbers of its own.
+    """
     key = hashlib.sha256(f"{unit.model}\0{unit.property}".encode()).digest()
     words = np.frombuffer(key[:16], dtype="<u4").tolist()
-    sequence = np.random.SeedSequence(unit.seed, spawn_key=(*words, unit.epoch))
-    return np.random.default_rng(sequence)
+    spawn_key = (*words, unit.epoch, *purpose)
+    return np.random.default_rng(np.random.SeedSequence(unit.seed, spawn_key=spawn_key))
 
 
 def checks_in(cases: int, law: Property) -> int:
@@ -102,6 +157,12 @@ def batches(unit: Unit, model: Subject, law: Property) -> Iterator[tuple[int, In
         yield number, space.sample(random, min(one_call, left - number * one_call))
 
 
+def unknown(unit: Unit, space: CaseSpace, rows: Ints) -> Ints:
+    """The rows that lie in no region that a unit knows."""
+    inside = inside_any(unit.known, space, rows)
+    return rows[~inside] if inside.any() else rows
+
+
 def search(
     unit: Unit,
     model: Subject,
@@ -110,10 +171,10 @@ def search(
     deadline: float | None = None,
     on_batch: Callable[[int], None] = lambda _: None,
 ) -> Searched:
-    """Screen the unit's cases until one fails, and make that one minimal.
+    """Screen the unit's cases until one fails, or find out what is behind a failure.
 
     Args:
-        unit: the cases: how many, and from which seed.
+        unit: the cases: how many, and from which seed; or what to follow up.
         model: the model of that name.
         law: the property of that id.
         deadline: `time.monotonic()` at which to stop; only without one is the result
@@ -126,139 +187,168 @@ def search(
         HarnessError: the harness contradicts itself.
     """
     keep_freed_memory()
-    return _Search(unit, model, law, deadline).run(on_batch)
+    return _Search(unit, model, law, deadline, on_batch).run()
+
+
+def search_and_minimise(
+    unit: Unit,
+    model: Subject,
+    law: Property,
+    *,
+    on_batch: Callable[[int], None] = lambda _: None,
+    explain: bool = False,
+) -> Searched:
+    """Screen the unit's cases until one fails, and make that one minimal as well."""
+    found = search(unit, model, law, on_batch=on_batch)
+    if not found.failing:
+        return found
+    after = attrs.evolve(unit, follow=found.failing, explain=explain)
+    followed = search(after, model, law, on_batch=on_batch)
+    return attrs.evolve(found, counterexample=followed.counterexample)
 
 
 class _Search:
     def __init__(
-        self, unit: Unit, model: Subject, law: Property, deadline: float | None
+        self,
+        unit: Unit,
+        model: Subject,
+        law: Property,
+        deadline: float | None,
+        on_batch: Callable[[int], None],
     ) -> None:
         self.unit = unit
         self.model = model
         self.law = law
         self.deadline = deadline
+        self.on_batch = on_batch
         self.space: CaseSpace = law.space(model)
-        self.checks = 0
-        self.in_domain = 0
+        again = Counts() if unit.follow else unit.counted
+        self.checks = -again.checks
+        self.in_domain = -again.in_domain
+        self.masked = -again.masked
         self.least = np.nan
         self.unconfirmed: AnyCase | None = None
-        self.seen = Evidence.none(self.space)
 
-    def run(self, on_batch: Callable[[int], None]) -> Searched:
+    def run(self) -> Searched:
         started = time.monotonic()
-        failing: Ints | None = None
-        for number, rows in batches(self.unit, self.model, self.law):
-            if self._out_of_time():
-                break
-            on_batch(number)
-            failing = self._screen(rows, on_batch)
-            if failing is not None:
-                break
-        found_at = time.monotonic()
-        found = None
-        if failing is not None and not self.unit.exempt:
-            found = self._counterexample(failing)
-        ended = time.monotonic()
+        found = self._followed() if self.unit.follow else self._screened()
         return Searched(
             unit=self.unit,
             checks=self.checks,
             in_domain=self.in_domain,
             least_margin=float(self.least),
-            seconds=ended - started,
-            counterexample=found,
-            screened=None if failing is None else self.space.build(failing.tolist()),
-            seconds_to_minimal=0.0 if failing is None else ended - found_at,
+            seconds=time.monotonic() - started,
+            masked=self.masked,
             unconfirmed=self.unconfirmed,
+            **found,
         )
+
+    def _followed(self) -> dict[str, Any]:
+        self.on_batch(FOLLOW_UP)
+        failing = np.array(self.unit.follow, dtype=np.int64)
+        random = generator(self.unit, BEHIND)
+        up = FollowUp(
+            self.law,
+            self.model,
+            random,
+            known=self.unit.known,
+            fixes=self.unit.fixes,
+            alike=self.unit.alike,
+        )
+        if self.unit.around is not None:
+            return {"region": up.region_around(self.unit.around, failing)}
+        explain = self.unit.explain and not self._out_of_time()
+        found = up.counterexample(failing, explain=explain)
+        return {"counterexample": attrs.evolve(found, seed=self.unit.seed)}
+
+    def _screened(self) -> dict[str, Any]:
+        for number, rows in batches(self.unit, self.model, self.law):
+            if number < self.unit.first_batch:
+                continue
+            if self._out_of_time():
+                break
+            self.on_batch(number)
+            asked = unknown(self.unit, self.space, rows)
+            margins = self.law.checked_margin(self.model, self.space.batch(asked))
+            counted = self._count(len(rows), margins)
+            self.on_batch(FOLLOW_UP)
+            failing = self._confirmed(self._unrepaired(asked[margins < 0]))
+            if len(failing):
+                seen = Evidence(failing, asked[margins >= 0])
+                return {
+                    "failing": tuple(map(tuple, failing.tolist())),
+                    "batch": number,
+                    "counted": counted,
+                    **self._suspected(seen),
+                }
+        return {}
+
+    def _unrepaired(self, failing: Ints) -> Ints:
+        left = unrepaired(self.unit.fixes, self.law, self.model, self.space, failing)
+        return failing[left]
+
+    def _count(self, drawn: int, margins: Floats) -> Counts:
+        inside = ~np.isnan(margins)
+        counted = Counts(len(margins), int(inside.sum()), drawn - len(margins))
+        self.checks += counted.checks
+        self.in_domain += counted.in_domain
+        self.masked += counted.masked
+        if counted.in_domain:
+            self.least = np.fmin(self.least, margins[inside].min())
+        return counted
 
     def _out_of_time(self) -> bool:
         return self.deadline is not None and time.monotonic() >= self.deadline
 
-    def _screen(self, rows: Ints, on_batch: Callable[[int], None]) -> Ints | None:
-        """Ask a batch; the plainest of its rows that fails on the scalar path too."""
-        margins = self.law.checked_margin(self.model, self.space.batch(rows))
-        known = ~np.isnan(margins)
-        self.checks += len(rows)
-        self.in_domain += int(known.sum())
-        if known.any():
-            self.least = np.fmin(self.least, margins[known].min())
-        failing = rows[margins < 0]
-        self.seen = Evidence(failing, rows[margins >= 0])
-        on_batch(FOLLOW_UP)
-        if not len(failing):
-            return None
-        for index in Plainness.of(self.space, failing).order()[:CONFIRMED]:
+    def _confirmed(self, failing: Ints) -> Ints:
+        """Some of the failing rows, first one that fails on the scalar path too."""
+        order = Plainness.of(self.space, failing).order()
+        for index in order[:CONFIRMED]:
             case = self.space.build(failing[index].tolist())
             if self._fails(case):
-                found: Ints = failing[index]
-                return found
+                others: Ints = failing[order[order != index]]
+                return np.concatenate([failing[index : index + 1], spread(others)])
             self.unconfirmed = case
-        return None
+        return failing[:0]
 
     def _fails(self, case: AnyCase) -> bool:
         return self.law.margin_of(self.model, case) < 0
 
-    def _fail(self, rows: Ints) -> Bools:
-        return self._margins(rows) < 0
+    def _suspected(self, seen: Evidence) -> dict[str, Any]:
+        """Which suspects are behind failures here, and which are not."""
+        guilty = {one.id: self._is_behind(one, seen) for one in self.unit.suspects}
+        return {
+            "behind": tuple(name for name, is_so in guilty.items() if is_so),
+            "cleared": tuple(name for name, is_so in guilty.items() if not is_so),
+        }
 
-    def _counterexample(self, row: Ints) -> Counterexample:
-        reduced = self._reduced(self._shrunk(row.tolist()))
-        if not self._fails(self.space.build(reduced.row)):  # the paths disagree
-            reduced = Reduced(tuple(row.tolist()), reduced.minimality, 0)
-        case = self.space.build(reduced.row)
-        return Counterexample(
-            model=self.model.name,
-            property=self.law.id,
-            case=case,
-            genes=reduced.row,
-            margin=self.law.margin_of(self.model, case),
-            numbers=numbers_of(self.model, case),
-            seed=self.unit.seed,
-            minimality=reduced.minimality,
-            blame=blame(self.law, self.model, self.space, case, self.seen),
-            contrast=self._contrast(reduced.row),
-            versions=versions(),
-        )
+    def _is_behind(self, suspect: Suspect, seen: Evidence) -> bool:
+        """Whether its case fails here as well, and hangs on the same number.
 
-    def _contrast(self, row: Sequence[int]) -> Contrast | None:
-        """The nearest case that holds, on the scalar path too."""
-        near = nearest_passing(
-            self.space, row, self._margins, vectorised=self.model.vectorised
-        )
-        if near is None:
-            return None
-        case = self.space.build(near)
-        margin = self.law.margin_of(self.model, case)
-        if not margin >= 0:
-            return None
-        return Contrast(case=case, margin=margin, numbers=numbers_of(self.model, case))
-
-    def _margins(self, rows: Ints) -> Floats:
-        return self.law.checked_margin(self.model, self.space.batch(rows))
-
-    def _shrunk(self, row: Sequence[int]) -> Sequence[int]:
-        limit = SHRINK_LIMIT if self.model.vectorised else LAZY_LIMIT
-        shrunk = shrink(self.space, row, self._fails, limit=limit)
+        Of a case that says nothing here, its repair must mend what does fail.
+        """
         try:
-            return self.space.genes_of(shrunk)
-        except OutsideSpace:  # Hypothesis drew a case that has no canonical genes
-            return row
+            margin = self.law.margin_of(self.model, suspect.case)
+        except JoulecheckError:  # a case that this model is not asked
+            margin = float("nan")
+        if suspect.blame is None or margin >= 0:
+            return margin < 0
+        if isnan(margin):
+            return self._mends(suspect, seen.failing)
+        here = blame(self.law, self.model, self.space, suspect.case, seen)
+        return same_culprit(here, suspect.blame)
 
-    def _reduced(self, row: Sequence[int]) -> Reduced:
-        return reduce(
-            self.space,
-            row,
-            self._fail,
-            vectorised=self.model.vectorised,
-            thinning=self.law.thinning,
-        )
+    def _mends(self, suspect: Suspect, failing: Ints) -> bool:
+        """Whether what repairs the suspect repairs all failing rows of this model."""
+        if suspect.fix is None:
+            return False
+        fix = attrs.evolve(suspect.fix, case=self.space.build(failing[0].tolist()))
+        return bool(fix.repairs(self.law, self.model, self.space.batch(failing)).all())
 
 
-def versions() -> dict[str, str]:
-    """Of what a counterexample may depend on."""
-    return {
-        "joulecheck": version("joulecheck"),
-        "python": platform.python_version(),
-        "hypothesis": hypothesis.__version__,
-        "numpy": np.__version__,
-    }
+def spread(rows: Ints) -> Ints:
+    """Some of many rows, evenly from first to last."""
+    if len(rows) < KEPT:
+        return rows
+    chosen: Ints = rows[np.linspace(0, len(rows) - 1, KEPT - 1).astype(np.int64)]
+    return chosen

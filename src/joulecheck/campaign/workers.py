@@ -24,13 +24,14 @@ import attrs
 import numpy as np
 from pebble import ProcessExpired, ProcessPool
 
+from joulecheck.campaign.follow_up import versions
 from joulecheck.campaign.search import (
     FOLLOW_UP,
     Searched,
     Unit,
     batches,
     search,
-    versions,
+    unknown,
 )
 from joulecheck.case import Case
 from joulecheck.counterexample import Counterexample, Numbers
@@ -253,7 +254,7 @@ class Pool:
 
 def _finished(job: Job, found: Searched) -> Searched | Failed:
     """What a unit found; a batch that died is a failure even if its cases do not."""
-    if not job.died_in_a_batch or found.counterexample is not None:
+    if not job.died_in_a_batch or found.failing or job.unit.follow:
         return found
     reason = f"in a batch, {job.died_in_a_batch}; one by one, its cases are answered"
     return Failed(unit=job.unit, reason=reason)
@@ -266,14 +267,15 @@ def _guilty(job: Job, batch: int, row: int, reason: str) -> Counterexample | Non
     law, model = property_named(job.unit.property), job.ref.load()
     space = law.space(model)
     rows = next(r for number, r in batches(job.unit, model, law) if number == batch)
-    case = space.build(rows[row].tolist())
+    genes = unknown(job.unit, space, rows)[row].tolist()
+    case = space.build(genes)
     if not isinstance(case, Case):
         return None
     return Counterexample(
         model=job.unit.model,
         property=ROBUSTNESS,
         case=case,
-        genes=tuple(rows[row].tolist()),
+        genes=genes,
         margin=-1.0,
         numbers=(_no_numbers(reason),),
         seed=job.unit.seed,

@@ -15,6 +15,7 @@ from rich.console import Console
 from joulecheck.campaign.campaign import Campaign, Extent
 from joulecheck.campaign.events import (
     CampaignFinished,
+    CauseShared,
     CounterexampleFound,
     Event,
     RoundFinished,
@@ -37,7 +38,8 @@ from joulecheck.cli.options import (
     workers_option,
 )
 from joulecheck.cli.output import console, recorded, write_text
-from joulecheck.corpus import Corpus, Status, utc_now
+from joulecheck.corpus import Corpus, Finding, Status, utc_now
+from joulecheck.counterexample import Counterexample
 from joulecheck.model import Subject
 from joulecheck.property import selected
 from joulecheck.reports.json_report import CampaignDocument
@@ -97,6 +99,13 @@ EXIT_VACUOUS: Final = 2
     help="List for each model and property how many cases were asked, the share in the "
     "property's domain, the least margin and what share of the cases can fail.",
 )
+@click.option(
+    "--explain/--no-explain",
+    default=True,
+    show_default=True,
+    help="Look for the region in which each failure lies, and for others behind it: at "
+    "most 8 a model and property. Without it, the first failure ends both.",
+)
 @click.option("--exit-zero", is_flag=True, help="Exit 0 also when something new is found.")
 @click.pass_context
 def fuzz(context: click.Context, /, *, exit_zero: bool, **given: Any) -> None:  # noqa: ANN401 - click checked and named them
@@ -151,6 +160,7 @@ class Asked:
     output_format: str
     output_file: Path | None
     show_pairs: bool
+    explain: bool
 
 
 @attrs.define
@@ -176,6 +186,8 @@ def _run(asked: Asked) -> Outcome:
             seed=state.seed,
             extent=_extent(asked, state),
             executor=_executor(asked, refs, subjects, stack),
+            accepted=_accepted(corpus, asked.inject),
+            explain=asked.explain,
         )
         as_json = asked.output_format == "json"
         text = stack.enter_context(recorded(None if as_json else asked.output_file))
@@ -190,6 +202,16 @@ def _run(asked: Asked) -> Outcome:
             ledger.save(asked.ledger)
             text.print(f"{asked.ledger}: {record.recorded}", highlight=False)
     return listener.outcome
+
+
+def _accepted(corpus: Corpus, fault: str | None) -> list[Counterexample]:
+    """The counterexamples that may go on failing today, of models with the same fault."""
+    today = corpus.clock().date()
+    return [
+        finding.counterexample
+        for finding in corpus.all()
+        if finding.accepts_now(today) and finding.counterexample.fault == fault
+    ]
 
 
 def _state(asked: Asked) -> CampaignState:
@@ -226,6 +248,7 @@ class _Listener:
         self, asked: Asked, corpus: Corpus, state: CampaignState, text: Console
     ) -> None:
         self.outcome = Outcome()
+        self._told: set[str] = set()
         self._asked = asked
         self._corpus = corpus
         self._state = state
@@ -240,6 +263,8 @@ class _Listener:
         match event:
             case CounterexampleFound():
                 self._save(event)
+            case CauseShared():
+                self._share(event)
             case RoundFinished():
                 attrs.evolve(self._state, epoch=event.epoch).save()
             case CampaignFinished():
@@ -252,9 +277,21 @@ class _Listener:
         found = attrs.evolve(event.counterexample, fault=self._asked.inject)
         finding = self._corpus.save(found)
         known = finding.accepts_now(utc_now().date())
-        status = "KNOWN" if known else self._status(finding.status)
         self.outcome.new += not known
-        self._report.found(finding, status, event.seconds)
+        self._tell(
+            finding, "KNOWN" if known else self._status(finding.status), event.seconds
+        )
+
+    def _share(self, event: CauseShared) -> None:
+        found = attrs.evolve(event.counterexample, fault=self._asked.inject)
+        finding = self._corpus.save(found)
+        if event.accepted and finding.id not in self._told:
+            self._tell(finding, "KNOWN", 0.0)
+        self._document.changed(finding)
+
+    def _tell(self, finding: Finding, status: str, seconds: float) -> None:
+        self._told.add(finding.id)
+        self._report.found(finding, status, seconds)
         self._document.found(finding, status)
 
     def _status(self, status: Status) -> str:

@@ -59,7 +59,7 @@ class Finite(click.FloatRange):
 
     def convert(
         self,
-        value: object,
+        value: Any,  # noqa: ANN401 - as click has it
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> float:

@@ -24,8 +24,8 @@ from joulecheck.corpus.store import Corpus
 from joulecheck.errors import NotOffered
 from joulecheck.model import Subject, family_names
 from joulecheck.reports import overlay as report
+from joulecheck.reports.findings import finding_title
 from joulecheck.reports.json_report import dumps
-from joulecheck.reports.wording import finding_title
 from joulecheck.resolve import stored_model
 from joulecheck.validation import measurement
 from joulecheck.validation.calibration import note

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.text import Text
 
 from joulecheck.cli.options import (
-    chosen_models,
     corpus_option,
     directory_option,
     file_option,
@@ -22,28 +21,17 @@ from joulecheck.cli.options import (
     open_corpus,
 )
 from joulecheck.cli.output import recorded, write_text
+from joulecheck.cli.stored import own_models_option, resolver
 from joulecheck.corpus import Finding, Replayed, exit_code, record
 from joulecheck.corpus import replay as replay_findings
 from joulecheck.corpus.store import Corpus
-from joulecheck.errors import UnknownName
-from joulecheck.faults import fault_named, inject
-from joulecheck.model import Subject, family_names
-from joulecheck.reference.layered import LayeredModel
+from joulecheck.reports.findings import finding_title
 from joulecheck.reports.json_report import dumps
-from joulecheck.reports.wording import finding_title
-from joulecheck.resolve import stored_model
 
 
 @click.command()
 @click.argument("findings", nargs=-1, metavar="[FINDING]...")
-@named_option(
-    "--models",
-    "models",
-    multiple=True,
-    metavar="MODEL",
-    help="A model of your own whose findings are to run: MODULE:CLASS. Repeatable. "
-    "Names in the corpus are compared with it and never imported.",
-)
+@own_models_option
 @named_option(
     "--only",
     metavar="PATTERN",
@@ -78,7 +66,7 @@ def replay(  # noqa: PLR0913 - one argument an option
     """
     with open_corpus(corpus, counterexamples) as store:
         chosen = [f for f in _chosen(store, findings) if _matches(f, only)]
-        resolve = _resolver(models, inject)
+        resolve = resolver(models, inject)
         replayed = []
         for one in replay_findings(chosen, resolve):
             if inject is None and one.finding.counterexample.fault is None:
@@ -98,25 +86,6 @@ def _chosen(store: Corpus, names: Sequence[str]) -> list[Finding]:
 
 def _matches(finding: Finding, pattern: str) -> bool:
     return fnmatch.fnmatchcase(finding.counterexample.model, pattern)
-
-
-def _resolver(patterns: Sequence[str], fault: str | None) -> Callable[[str], Subject]:
-    """From a stored name to a model: of a registered family, or one that was named."""
-    own = chosen_models(patterns)
-
-    def resolve(name: str) -> Subject:
-        try:
-            subject = stored_model(name, own)
-        except UnknownName as error:
-            if name.partition(":")[0] in family_names():
-                raise
-            msg = f"{error}; if it is a model of your own, add --models {name}"
-            raise UnknownName(msg) from error
-        if fault is None or not isinstance(subject.model, LayeredModel):
-            return subject
-        return inject(subject, fault_named(fault))
-
-    return resolve
 
 
 def _show(out: Console, replayed: Sequence[Replayed]) -> None:

@@ -18,7 +18,9 @@ import attrs
 
 from joulecheck.case import AnyCase, Question
 from joulecheck.corpus.finding import Finding, Status, utc_now
+from joulecheck.corpus.resample import resampled
 from joulecheck.corpus.store import Corpus
+from joulecheck.counterexample import Counterexample
 from joulecheck.errors import InvalidSetting, JoulecheckError, NotOffered
 from joulecheck.model import Subject
 from joulecheck.property import Property, property_named
@@ -212,6 +214,7 @@ def _replayed(
             finding=finding, outcome=Outcome.CANNOT_RUN, reason=reason, today=today
         )
     runs = [_run(law, subject, found.case) for _ in range(repeats)]
+    runs = _in_region(law, subject, found, runs)
     exemption = subject.exemptions.get(law.id)
     return Replayed(
         finding=finding,
@@ -246,6 +249,24 @@ def _run(law: Property, subject: Subject, case: AnyCase) -> _Run:
         problem = f"{law.id} raised {type(error).__name__} on this case: {error}"
         return _Run(math.nan, problem)
     return _Run(margin, _silence(law, subject, case) if math.isnan(margin) else "")
+
+
+def _in_region(
+    law: Property, subject: Subject, found: Counterexample, runs: list[_Run]
+) -> list[_Run]:
+    """The runs, with what fresh cases of the finding's region add to what they show."""
+    steady = {run.outcome for run in runs}
+    if found.region is None or steady not in ({Outcome.FIXED}, {Outcome.STILL_FAILS}):
+        return runs
+    again = resampled(law, subject, found.region)
+    if again is None:
+        return runs
+    if steady == {Outcome.STILL_FAILS}:
+        some_hold = again.failing < again.tried
+        return [_Run(runs[0].margin, again.text)] if some_hold else runs
+    if not again.failing:
+        return runs
+    return [_Run(again.worst, f"its case holds, but only {again.text}")]
 
 
 def _silence(law: Property, subject: Subject, case: AnyCase) -> str:

@@ -19,7 +19,7 @@ from joulecheck.coefficient import Layer
 from joulecheck.errors import NotOffered
 from joulecheck.faults.planted import Arrays, Change, FaultyModel, dearer
 from joulecheck.reference.layered import LayeredModel
-from joulecheck.workload.columns import Floats, OperatorColumns
+from joulecheck.workload.columns import Bools, Floats, OperatorColumns, operator_columns
 
 MARK: Final = "#"
 """Between a kind's name and the number of a variant."""
@@ -164,9 +164,27 @@ def with_operators(
     return Cases(cases.precision, cases.__getitem__, lambda: change(cases.operators))
 
 
-def with_cases(cases: Cases, change: Callable[[Case], Case]) -> Cases:
-    """Each case changed, one by one."""
-    return Cases.of([change(cases[index]) for index in range(len(cases))])
+def with_cases(cases: Cases, change: Callable[[Case], Case], concerned: Bools) -> Cases:
+    """Some cases changed, one by one, each to one of as many operators.
+
+    Args:
+        cases: all of them.
+        change: what becomes of one.
+        concerned: (operators,) where a change is possible.
+    """
+    operators = cases.operators
+    rows = np.flatnonzero(operators.per_case(concerned.astype(np.float64)))
+    changed = operator_columns([change(cases[index]).workload for index in rows.tolist()])
+    here = np.isin(operators.owner, rows)
+
+    def column(name: str) -> Any:  # noqa: ANN401 - an array
+        values = getattr(operators, name).copy()
+        values[here] = getattr(changed, name)
+        return values
+
+    names = [f.name for f in attrs.fields(OperatorColumns) if f.name != "starts"]
+    columns = attrs.evolve(operators, **{name: column(name) for name in names})
+    return Cases(cases.precision, lambda index: change(cases[index]), lambda: columns)
 
 
 def variants(kind: Kind, model: LayeredModel, most: int) -> list[Mutation]:

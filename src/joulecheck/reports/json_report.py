@@ -87,8 +87,13 @@ class CampaignDocument:
 
     def found(self, finding: Finding, status: str) -> None:
         """Add a finding."""
-        data = json.loads(finding_file.to_json(finding))
-        self._data["findings"].append({**data, "id": finding.id, "reported": status})
+        self._data["findings"].append({**_finding(finding), "reported": status})
+
+    def changed(self, finding: Finding) -> None:
+        """Take up what has become of a finding since it was added."""
+        for known in self._data["findings"]:
+            if known["id"] == finding.id:
+                known.update(_finding(finding))
 
     def _finish(self, event: CampaignFinished) -> None:
         self._data |= {
@@ -102,6 +107,10 @@ class CampaignDocument:
         return dumps(self._data)
 
 
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {**json.loads(finding_file.to_json(finding)), "id": finding.id}
+
+
 def _pair(pair: Any) -> dict[str, str]:  # noqa: ANN401 - a Pair
     return {"model": pair.model, "property": pair.property}
 
@@ -113,4 +122,5 @@ def _tally(tally: Tally) -> dict[str, Any]:
         "in_domain": tally.in_domain,
         "least_margin": least,
         "fails_below": tally.failing_share(),
+        "masked": tally.masked,
     }

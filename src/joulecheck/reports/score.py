@@ -137,8 +137,8 @@ def _show_survivors(console: Console, score: Score, accepted: Sequence[Accepted]
     for one in superfluous(accepted, score.trials):
         _say(
             console,
-            f"SUPERFLUOUS entry for {one.fault} in {one.model}, {one.what}: nothing that "
-            f"it covers survives; take it back",
+            f"SUPERFLUOUS entry for {one.fault} in {one.model}, {' or '.join(one.what)}: "
+            f"nothing that it covers survives; take it back",
             "yellow",
         )
 

@@ -13,22 +13,25 @@ from rich.text import Text
 from joulecheck.campaign.events import (
     CampaignFinished,
     CampaignStarted,
+    CauseShared,
     EpochFinished,
     Event,
     ModelFailed,
+    PairEnded,
     PairSkipped,
     StaleExemption,
     Unconfirmed,
 )
 from joulecheck.corpus import Finding
+from joulecheck.counterexample import Counterexample
 from joulecheck.reports.claims import claims, table_of_pairs
-from joulecheck.reports.wording import (
-    Line,
+from joulecheck.reports.explanation import culprits, named
+from joulecheck.reports.findings import (
     accept_command,
-    case_lines,
     counterexample_lines,
     finding_title,
 )
+from joulecheck.reports.wording import Line, case_lines
 
 LABEL_WIDTH = 10
 
@@ -75,6 +78,8 @@ class CampaignReport:
         self._started = 0.0
         self._last_line = 0.0
         self._skipped: list[PairSkipped] = []
+        self._found: dict[str, Counterexample] = {}
+        self._ended: dict[str, list[str]] = {}
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -85,6 +90,10 @@ class CampaignReport:
                 self._skipped.append(event)
             case EpochFinished():
                 self._advance(event)
+            case CauseShared():
+                self._found[event.counterexample.id] = event.counterexample
+            case PairEnded():
+                self._ended.setdefault(event.reason, []).append(event.finding)
             case StaleExemption():
                 self._note(
                     f"STALE exemption of {event.pair.model} from {event.pair.property}: "
@@ -111,9 +120,10 @@ class CampaignReport:
 
     def found(self, finding: Finding, status: str, seconds: float) -> None:
         """Show a finding as soon as it is minimal."""
+        self._found[finding.id] = finding.counterexample
         show_finding(self._console, finding, status)
         if seconds:
-            lines = [("found", f"minimal {seconds:.2f} s after the first failing case")]
+            lines = [("found", f"made minimal and explained in {seconds:.2f} s")]
             show_lines(self._console, lines)
 
     def _start(self, event: CampaignStarted) -> None:
@@ -170,6 +180,7 @@ class CampaignReport:
     def _finish(self, event: CampaignFinished) -> None:
         self.close()
         self._console.print()
+        self._show_causes(event)
         self._show_skipped()
         for pair in event.vacuous:
             self._note(f"{pair.property} on {pair.model} met no case in its domain")
@@ -182,6 +193,25 @@ class CampaignReport:
             self._console.print(table_of_pairs(event.tallies))
         for line in claims(event):
             self._console.print(line, highlight=False, soft_wrap=True)
+
+    def _show_causes(self, event: CampaignFinished) -> None:
+        """What the findings have in common, and what was not searched because of them."""
+        found = self._found.values()
+        for one in found:
+            if one.also:
+                models = f"{len(one.also) + 1} models: {one.model}, {named(one.also)}"
+                self._note(f"{one.id} {one.property} fails on {models}")
+        for sentence in culprits(found):
+            self._note(sentence)
+        masked = sum(tally.masked for _, tally in event.tallies)
+        if masked:
+            share = masked / (masked + event.checks)
+            self._dim(f"{masked:,} cases ({share:.2%}) lie in regions of known failures: "
+                      f"counted, not asked")  # fmt: skip
+        for reason, hiding in self._ended.items():
+            some = "1 pair was" if len(hiding) == 1 else f"{len(hiding)} pairs were"
+            by = ", ".join(dict.fromkeys(filter(None, hiding)))
+            self._dim(f"{some} searched no further: {reason}{f' ({by})' if by else ''}")
 
     def _show_skipped(self) -> None:
         """Exemptions one by one with their reasons, the rest a line a model."""

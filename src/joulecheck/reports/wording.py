@@ -1,8 +1,7 @@
-"""Cases, numbers and findings in words, for people."""
+"""Cases and numbers in words, for people."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import singledispatch
 from itertools import chain
@@ -23,10 +22,8 @@ from joulecheck.case import (
     WorkloadPair,
     Wrong,
 )
-from joulecheck.corpus import Finding
-from joulecheck.counterexample import Blame, Counterexample, Minimality, Numbers
-from joulecheck.errors import HarnessError, UnknownName
-from joulecheck.property import Property, property_named
+from joulecheck.counterexample import Numbers
+from joulecheck.errors import HarnessError
 from joulecheck.quantities import engineering
 from joulecheck.workload import Node, Subgraph
 from joulecheck.workload.words import workload_text
@@ -196,104 +193,3 @@ def _terms(terms: Mapping[str, float | None], unit: str) -> str:
     each = (f"{name} {engineering(value, unit)}" for name, value in known.items())
     total = engineering(sum(known.values()), unit)
     return f"{' | '.join(each)} = {total} in all"
-
-
-def counterexample_lines(found: Counterexample) -> list[Line]:
-    """The rule, the minimal case, the numbers and how to replay it."""
-    law = known_property(found.property)
-    rule = [] if law is None else _rule_lines(law)
-    proven = {
-        Minimality.PROVEN: "no node, field or pair of fields can be plainer",
-        Minimality.UNPROVEN: "minimality is unproven: the search stopped at its limit",
-    }
-    return [
-        *rule,
-        *case_lines(found.case),
-        ("", proven[found.minimality]),
-        *number_lines(found.numbers),
-        ("margin", f"{found.margin:.4g} (below 0 violates the rule; relative)"),
-        *_blame_lines(found.blame),
-        *_contrast_lines(found),
-        ("replay", replay_command(found)),
-    ]
-
-
-def _blame_lines(blame: Blame | None) -> Iterator[Line]:
-    """The best repair, and the terms and coefficients that move the margin."""
-    if blame is None:
-        return
-    label = "blame"
-    for repair in blame.repairs[:1]:
-        share = f"{repair.repaired:.0%} of the failing cases seen"
-        broken = f", breaks {repair.broken:.0%} of the passing" if repair.broken else ""
-        yield label, f"{repair.change}: repairs {share}{broken}"
-        label = ""
-    for kind, moved in (("terms", blame.terms), ("coefficients", blame.coefficients)):
-        if moved:
-            each = ", ".join(f"{name} {slope:+.2g}" for name, slope in moved.items())
-            yield label, f"{kind} that move the margin: {each}"
-            label = ""
-
-
-def _contrast_lines(found: Counterexample) -> Iterator[Line]:
-    """The nearest case that holds, and how each term of it differs."""
-    if found.contrast is None:
-        return
-    label = "holds"
-    for _, text in case_lines(found.contrast.case):
-        yield label, text
-        label = ""
-    ratios = _ratios(found.numbers[-1], found.contrast.numbers[-1])
-    if ratios:
-        most = max(ratios, key=lambda name: abs(math.log(ratios[name])))
-        each = (f"{n} {r:.3g}x{' <-' if n == most else ''}" for n, r in ratios.items())
-        yield "", f"failing over holding: {' | '.join(each)}"
-
-
-def _ratios(failing: Numbers, holding: Numbers) -> dict[str, float]:
-    """Each number of the one answer over that of the other, where both are positive."""
-    pairs = {
-        "energy": (failing.energy, holding.energy),
-        "latency": (failing.latency, holding.latency),
-    }
-    for field in ("energy_terms", "latency_terms"):
-        ours, theirs = getattr(failing, field), getattr(holding, field)
-        pairs |= {name: (ours[name], theirs[name]) for name in ours if name in theirs}
-    return {
-        name: one / other
-        for name, (one, other) in pairs.items()
-        if one is not None and other is not None and one > 0 and other > 0
-    }
-
-
-def _rule_lines(law: Property) -> list[Line]:
-    title, statement = (law.documentation[name] for name in ("Title", "Statement"))
-    first, *others = statement.splitlines()
-    return [("rule", title), ("", first), *(("", line) for line in others)]
-
-
-def replay_command(found: Counterexample) -> str:
-    """The command that asks the same question again."""
-    fault = f" --inject {found.fault}" if found.fault else ""
-    return f"joulecheck replay {found.id}{fault}"
-
-
-def accept_command(found: Counterexample) -> str:
-    """The command that accepts it as known."""
-    return f'joulecheck findings accept {found.id} --reason "..." --until YYYY-MM-DD'
-
-
-def known_property(name: str) -> Property | None:
-    """The property of that id, or None if it is not installed here."""
-    try:
-        return property_named(name)
-    except UnknownName:
-        return None
-
-
-def finding_title(finding: Finding, status: str) -> str:
-    """The first line of a finding's page."""
-    found = finding.counterexample
-    law = known_property(found.property)
-    name = "" if law is None else f" {law.name}"
-    return f"{found.id}  {status}  {found.property}{name}  {found.model}"

@@ -16,6 +16,10 @@ from joulecheck.scoring.trial import Trial
 from joulecheck.structured import explained, strict_converter
 
 
+def _as_tuple(patterns: Iterable[str]) -> tuple[str, ...]:
+    return tuple(patterns)
+
+
 @attrs.frozen(kw_only=True)
 class Accepted:
     """Some survivors and the reason for which they are accepted.
@@ -27,17 +31,15 @@ class Accepted:
     """Pattern of a fault's name, such as "launch-slip#*"."""
     reason: str = attrs.field(validator=attrs.validators.min_len(1))
     model: str = "*"
-    what: str = "*"
-    """Pattern of what is changed, such as "launch x 1000"."""
+    what: tuple[str, ...] = attrs.field(default=("*",), converter=_as_tuple)
+    """Patterns of what is changed, such as "launch x 1000", any of which must fit."""
 
     def covers(self, trial: Trial) -> bool:
         """Whether it is one of these."""
-        pairs = (
-            (trial.mutant.fault, self.fault),
-            (trial.mutant.model, self.model),
-            (trial.what, self.what),
+        pairs = ((trial.mutant.fault, self.fault), (trial.mutant.model, self.model))
+        return all(fnmatch.fnmatchcase(text, pattern) for text, pattern in pairs) and any(
+            fnmatch.fnmatchcase(trial.what, pattern) for pattern in self.what
         )
-        return all(fnmatch.fnmatchcase(text, pattern) for text, pattern in pairs)
 
 
 @attrs.frozen

@@ -13,7 +13,7 @@ import numpy as np
 from joulecheck.campaign.blame import STATEFUL
 from joulecheck.campaign.campaign import plan
 from joulecheck.campaign.order import Plainness
-from joulecheck.campaign.search import Searched, Unit, search
+from joulecheck.campaign.search import Searched, Unit, search, search_and_minimise
 from joulecheck.case import CoefficientCase
 from joulecheck.counterexample import Counterexample
 from joulecheck.errors import NotOffered
@@ -155,21 +155,16 @@ class _Trying:
             found = self._search(law, stage, self.mutant.plant())
             self.seconds += time.process_time() - started
             self.checks += found.checks
-            if found.screened is not None:
+            if found.failing:
                 self.kills.append(Kill(law, stage, self.checks, self.seconds))
 
     def _search(
         self, law: str, stage: int, subject: Subject, *, minimise: bool = False
     ) -> Searched:
-        unit = Unit(
-            self.mutant.model,
-            law,
-            self.task.seed,
-            stage,
-            self.task.stages[stage],
-            exempt=not minimise,
-        )
-        return search(unit, subject, property_named(law))
+        cases = self.task.stages[stage]
+        unit = Unit(self.mutant.model, law, self.task.seed, stage, cases)
+        how = search_and_minimise if minimise else search
+        return how(unit, subject, property_named(law))
 
     def _differs(self) -> bool:
         """Whether it answers any question of the laws as the sound model does not."""

@@ -16,7 +16,16 @@ from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.composition import Each
 from joulecheck.estimate import Estimate
-from joulecheck.faults.mutation import Drawn, Kind, lasting, moved, one_of, with_operators
+from joulecheck.faults.mutation import (
+    Drawn,
+    Kind,
+    lasting,
+    moved,
+    one_of,
+    rescaled,
+    terms_of,
+    with_operators,
+)
 from joulecheck.faults.planted import FaultyModel, near_coefficient, sound, with_near_bytes
 from joulecheck.knob import KnobKind
 from joulecheck.model import Scales
@@ -56,7 +65,7 @@ def _bytes_worth(rng: Rng, model: LayeredModel, low: float, high: float) -> floa
 
 
 def _short_loops(rng: Rng, model: LayeredModel) -> Drawn:
-    limit, byte = int(one_of(rng, [8, 16, 32])), _bytes_worth(rng, model, 1, 4)
+    limit, byte = int(one_of(rng, [8, 16, 32])), _bytes_worth(rng, model, 16, 64)
 
     def counted(cases: Cases) -> Floats:
         ops = cases.operators
@@ -66,7 +75,7 @@ def _short_loops(rng: Rng, model: LayeredModel) -> Drawn:
 
 
 def _long_loops(rng: Rng, model: LayeredModel) -> Drawn:
-    limit, byte = int(one_of(rng, [64, 100, 512])), _bytes_worth(rng, model, 2, 4)
+    limit, byte = int(one_of(rng, [64, 100, 512])), _bytes_worth(rng, model, 8, 32)
 
     def counted(cases: Cases) -> Floats:
         ops = cases.operators
@@ -80,18 +89,19 @@ def _narrowed(rng: Rng, model: LayeredModel) -> Drawn | None:
     narrow = [p for p in floats if any(p.narrower_than(q) for q in floats)]
     if not narrow:
         return None
-    return _at(rng, model, {one_of(rng, sorted(narrow, key=lambda p: p.name))})
+    return _at(rng, model, {one_of(rng, sorted(narrow, key=lambda p: p.name))}, macs=4)
 
 
 def _emulated_integers(rng: Rng, model: LayeredModel) -> Drawn | None:
     if not {Precision.INT8, Precision.FP32} <= model.precisions:
         return None
-    return _at(rng, model, {p for p in model.precisions if p.name.startswith("INT")})
+    integers = {p for p in model.precisions if p.name.startswith("INT")}
+    return _at(rng, model, integers, macs=24)
 
 
-def _at(rng: Rng, model: LayeredModel, some: set[Precision]) -> Drawn:
-    """More bytes for all work at some precisions."""
-    byte = _bytes_worth(rng, model, 4, 8)
+def _at(rng: Rng, model: LayeredModel, some: set[Precision], macs: float) -> Drawn:
+    """More bytes for all work at some precisions, worth so many MACs or twice that."""
+    byte = _bytes_worth(rng, model, macs, 2 * macs)
     here = np.array([precision in some for precision in PRECISIONS])
 
     def counted(cases: Cases) -> Floats:
@@ -183,6 +193,44 @@ def _short_waits(rng: Rng, model: LayeredModel) -> Drawn:
     return Drawn(what=what, places=("latency", *model.latency_layers), change=change)
 
 
+def _derated(rng: Rng, model: LayeredModel) -> Drawn | None:
+    if not model.machine.successor_of:
+        return None  # nothing says how fast it should be
+    factor = float(rng.uniform(2, 3.5))
+
+    def change(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+        found = sound(model, cases, scales)
+        launch = found.latency_terms["launch"]
+        slower = attrs.evolve(
+            found,
+            latency_terms={
+                name: time if name == "launch" else factor * time
+                for name, time in found.latency_terms.items()
+            },
+            latency_through={
+                layer: factor * time - (factor - 1) * launch * (layer is not Layer.ALU)
+                for layer, time in found.latency_through.items()
+            },
+        )
+        latency = factor * found.latency - (factor - 1) * launch
+        return lasting(model, slower, latency, by_layer=False)
+
+    what = f"all but the launch takes {factor:.3g} times as long"
+    return Drawn(what=what, places=("latency", *model.latency_layers), change=change)
+
+
+def _leakage_margin(rng: Rng, model: LayeredModel) -> Drawn:
+    factor = float(rng.uniform(1.02, 1.1))
+    names = terms_of(model, Layer.STATIC)
+
+    def change(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+        found = sound(model, cases, scales)
+        return rescaled(model, found, dict.fromkeys(names, factor))
+
+    places = (*names, Layer.STATIC.name, "static_power", "energy")
+    return Drawn(what=f"static x {factor:.3g}", places=places, change=change)
+
+
 class LargerMovesMore(FaultyModel):
     """A model whose derived machines move more if one of their memories is larger."""
 
@@ -244,6 +292,10 @@ KINDS: Final = (
          "overheads of fusion without its savings", _dear_edges),
     Kind("short-waits", "a short inner loop takes longer than a long one in all",
          "pipelines that are filled once a tile and counted once a step", _short_waits),
+    Kind("derated", "everything but the launch takes longer than the data say",
+         "an efficiency that was fitted to another machine", _derated),
+    Kind("leakage-margin", "static energy has a margin on top",
+         "safety factors inside of a model", _leakage_margin),
     Kind("larger-moves-more", "a derived machine with a larger memory moves more",
          "miss rates scaled the wrong way round", _larger_moves_more),
     Kind("once-a-call", "each call adds a constant to a term",

@@ -31,7 +31,7 @@ from joulecheck.workload import (
     fitted_conv2d,
     nodes_of,
 )
-from joulecheck.workload.columns import GEMM, OperatorColumns
+from joulecheck.workload.columns import CONV2D, GEMM, Bools, OperatorColumns
 
 Rng = np.random.Generator
 
@@ -48,8 +48,17 @@ def _other_columns(
     return Drawn(what=what, places=PLACES, change=change)
 
 
-def _other_operators(what: str, of: Callable[[AnyOperator], AnyOperator]) -> Drawn:
-    """Each operator of a case replaced, where the graph allows it."""
+def _grouped(ops: OperatorColumns) -> Bools:
+    found: Bools = (ops.kind == CONV2D) & (ops.instances > 1)
+    return found
+
+
+def _other_operators(
+    what: str,
+    of: Callable[[AnyOperator], AnyOperator],
+    concerned: Callable[[OperatorColumns], Bools] = lambda ops: ops.kind == CONV2D,
+) -> Drawn:
+    """Each operator of a case that is concerned replaced, where the graph allows it."""
 
     def of_case(case: Case) -> Case:
         nodes = nodes_of(case.workload)
@@ -62,7 +71,7 @@ def _other_operators(what: str, of: Callable[[AnyOperator], AnyOperator]) -> Dra
         return Case(graph, case.precision)
 
     def change(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
-        return sound(model, with_cases(cases, of_case), scales)
+        return sound(model, with_cases(cases, of_case, concerned(cases.operators)), scales)
 
     return Drawn(what=what, places=PLACES, change=change)
 
@@ -75,7 +84,7 @@ def _batch_missing(rng: Rng, model: LayeredModel) -> Drawn:
             return attrs.evolve(operator, batch=1)
         return attrs.evolve(operator, n=1) if isinstance(operator, Conv2d) else operator
 
-    return _other_operators("of single operators", of)
+    return _other_operators("of single operators", of, lambda ops: ops.macs > 0)
 
 
 def _groups_missing(rng: Rng, model: LayeredModel) -> Drawn:
@@ -86,7 +95,7 @@ def _groups_missing(rng: Rng, model: LayeredModel) -> Drawn:
             return attrs.evolve(operator, groups=1)
         return operator
 
-    return _other_operators("groups of convolutions", of)
+    return _other_operators("groups of convolutions", of, _grouped)
 
 
 def _stride_missing(rng: Rng, model: LayeredModel) -> Drawn:

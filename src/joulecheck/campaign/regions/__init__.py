@@ -1,0 +1,1 @@
+"""Finding the regions in which a property fails."""
