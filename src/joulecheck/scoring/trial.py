@@ -19,6 +19,7 @@ from joulecheck.counterexample import Counterexample
 from joulecheck.errors import NotOffered
 from joulecheck.model import Subject
 from joulecheck.property import property_named
+from joulecheck.scoring.fit import Fit, fit_of
 from joulecheck.scoring.mutants import Mutant
 from joulecheck.scoring.twin import Twin
 
@@ -74,6 +75,8 @@ class Explanation:
     named: bool | None
     """Whether any repair, or any of the terms and coefficients that move the margin, is."""
     seconds: float
+    fit: Fit | None
+    """How well the region matches; None of families that blame no number."""
 
 
 @attrs.frozen(kw_only=True)
@@ -187,6 +190,7 @@ class _Trying:
         size = Plainness.of(space, np.array([counterexample.genes], dtype=np.int64))
         places = self.mutant.drawn.places
         named = _named(counterexample) if places else None
+        seconds = time.process_time() - started
         return Explanation(
             counterexample=counterexample,
             nodes=int(size.nodes[0]),
@@ -194,8 +198,15 @@ class _Trying:
             bits=float(size.size[0]),
             named_first=None if named is None else any(one in places for one in named[:1]),
             named=None if named is None else not places.isdisjoint(named),
-            seconds=time.process_time() - started,
+            seconds=seconds,
+            fit=self._fit(counterexample),
         )
+
+    def _fit(self, found: Counterexample) -> Fit | None:
+        law = property_named(found.property)
+        if found.region is None or law.family in STATEFUL:
+            return None
+        return fit_of(found.region, law, self.mutant.plant(), self.task.seed)
 
 
 def _named(found: Counterexample) -> list[str] | None:
