@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 import attrs
@@ -166,7 +167,7 @@ class _Trying:
     ) -> Searched:
         cases = self.task.stages[stage]
         unit = Unit(self.mutant.model, law, self.task.seed, stage, cases)
-        how = search_and_minimise if minimise else search
+        how = partial(search_and_minimise, explain=True) if minimise else search
         return how(unit, subject, property_named(law))
 
     def _differs(self) -> bool:
