@@ -143,6 +143,11 @@ SINGLE: Final[dict[str, tuple[Space, Holds, str]]] = {
         lambda c: np.isin(c.operators.n % 6, [1, 2]),
         "every GEMM with N mod 6 in {1, 2}",
     ),
+    "two periods of one number": (
+        GEMMS,
+        lambda c: (c.operators.n % 3 != 2) & np.isin(c.operators.n % 128, range(40)),
+        "",
+    ),
     "relation": (
         GEMMS,
         lambda c: c.operators.n >= c.operators.k + 3,

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from joulecheck.campaign.regions.scan import Scan, Scanner, period_of
+from joulecheck.campaign.regions.scan import Scan, Scanner, periods_of
 from joulecheck.campaign.regions.table import Table
 from joulecheck.campaign.regions.task import Scope, Task
 from joulecheck.region.sampling import Sampler
@@ -151,10 +151,14 @@ class Evidence:
     def _note_periods(self, windows: Sequence[Scan]) -> None:
         """Note the period of each gene, that of most anchors, and the commonest of all."""
         seen: dict[int, Counter[int]] = {}
+        two: dict[int, Counter[int]] = {}
         for scan in windows:
-            found = period_of(scan, self.task.quanta)
-            if found is not None:
-                seen.setdefault(scan.axis.column, Counter())[found] += 1
+            found = periods_of(scan, self.task.quanta)
+            counts = seen if len(found) == 1 else two
+            counts.setdefault(scan.axis.column, Counter()).update(found)
+        for column, pairs in two.items():
+            if column not in seen and max(pairs.values(), default=0) > 1:
+                seen[column] = pairs
         self.periods = {
             column: max(counts, key=lambda q: (counts[q], q))
             for column, counts in seen.items()

@@ -144,29 +144,54 @@ class Scanner:
         ]
 
 
-def period_of(scan: Scan, quanta: Sequence[int]) -> int | None:
-    """The smallest period with which failing and passing values alternate.
+def periods_of(scan: Scan, quanta: Sequence[int]) -> tuple[int, ...]:
+    """The smallest period with which failing and passing values alternate, or two.
 
-    A period is seen at least twice, or once if it is one of `quanta`. None if the
+    A period is seen at least twice, or once if it is one of `quanta`. Empty if the
     values do not alternate: all of those between the first and the last failing value
-    fail, or no period explains which do.
+    fail, or no two periods explain which do.
     """
     failing = np.flatnonzero(scan.failing)
     if not len(failing):
-        return None
+        return ()
     values = scan.values[failing[0] : failing[-1] + 1]
     labels = scan.failing[failing[0] : failing[-1] + 1]
+    if labels.all():
+        return ()
     span = int(values[-1] - values[0])
     small = range(2, min(LONGEST, span // 2) + 1)
     periods = sorted({*small, *(q for q in quanta if 1 < q <= span)})
-    if labels.all():
-        return None
-    return next((p for p in periods if _tells(values, labels, p)), None)
+    if not periods:
+        return ()
+    excluded = np.array([_excluded(values, labels, period) for period in periods])
+    alone = np.flatnonzero(excluded.all(axis=1))
+    if len(alone):
+        return (periods[alone[0]],)
+    if labels.sum() < MANY:
+        return ()
+    return _pair(np.array(periods), excluded)
 
 
-def _tells(values: Ints, labels: Bools, period: int) -> bool:
-    """Whether no passing value has a residue that a failing one has."""
+MANY: Final = 24
+"""Failing values from which two periods on one axis are told apart from chance."""
+
+
+def _excluded(values: Ints, labels: Bools, period: int) -> Bools:
+    """Which passing values have a residue that no failing one has."""
     rests = values % period
     seen = np.zeros(period, dtype=bool)
     seen[rests[labels]] = True
-    return not seen[rests[~labels]].any()
+    return ~seen[rests[~labels]]
+
+
+def _pair(periods: Ints, excluded: Bools) -> tuple[int, ...]:
+    """The two periods of the smallest sum that together exclude all passing values."""
+    best: tuple[int, ...] = ()
+    least = np.inf
+    for one in range(len(periods)):
+        left = ~excluded[one]
+        able = np.flatnonzero(excluded[:, left].all(axis=1))
+        if len(able) and periods[one] + periods[able[0]] < least:
+            best = int(periods[able[0]]), int(periods[one])
+            least = sum(best)
+    return best
