@@ -467,6 +467,29 @@ class TestSettings:
         assert by_environment.stdout.startswith("seed 8:")
         assert by_command.stdout.startswith("seed 9:")
 
+    def test_options_that_mean_different_things_are_set_apart(self, run: Run) -> None:
+        (run.folder / "pyproject.toml").write_text(
+            "[tool.joulecheck]\ncompose-tolerance = 0.99\npoint = ['clock=2']\n"
+        )
+
+        done = run("compose", "reference:Hailo-8", "--inject", "misplaced-layer")
+        strict = run(
+            "compose", "reference:Hailo-8", "--inject", "misplaced-layer",
+            JOULECHECK_COMPOSE_TOLERANCE="0.001",
+        )  # fmt: skip
+        other = run("compare", "reference:Hailo-8", "reference:Hailo-8")
+
+        assert (done.returncode, strict.returncode) == (0, 1)
+        assert "two --point or more" in " ".join(other.stderr.split())
+
+    def test_no_two_commands_take_one_setting_for_tolerances(self, run: Run) -> None:
+        (run.folder / "pyproject.toml").write_text("[tool.joulecheck]\ntolerance = 0.5\n")
+
+        done = run("models")
+
+        assert done.returncode == 2
+        assert "-tolerance" in done.stderr
+
     def test_an_unknown_key_is_refused(self, run: Run) -> None:
         (run.folder / "pyproject.toml").write_text("[tool.joulecheck]\nsede = 7\n")
 

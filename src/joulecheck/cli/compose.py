@@ -52,6 +52,7 @@ MARKS: Final = {Status.PASSED: "green", Status.FAILED: "red", Status.SKIPPED: "y
 )
 @named_option(
     "--tolerance",
+    of="compose",
     type=Finite(min=0),
     default=TOLERANCE,
     show_default=True,

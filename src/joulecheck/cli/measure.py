@@ -27,6 +27,7 @@ def _checked_name(_: click.Context, __: click.Parameter, name: str) -> str:
 @click.command()
 @named_option(
     "--name",
+    of="host",
     default="this",
     show_default=True,
     callback=_checked_name,

@@ -88,11 +88,31 @@ class FaultName(TextType):
             self.fail(str(error), param, ctx)
 
 
-def named_option(*names: str, **settings: Any) -> Callable[[F], F]:  # noqa: ANN401 - as click.option
-    """A click option with an environment variable named after its long form."""
+PREFIX: Final = "JOULECHECK_"
+"""How the names of environment variables begin."""
+
+
+def named_option(*names: str, of: str = "", **settings: Any) -> Callable[[F], F]:  # noqa: ANN401 - as click.option
+    """A click option with an environment variable named after its long form.
+
+    Args:
+        names: as `click.option` takes them.
+        of: what stands before that name in the variable, where an option of another
+            command is called the same and means something else.
+        settings: as `click.option` takes them.
+    """
     long = next(name for name in names if name.startswith("--"))
-    variable = f"JOULECHECK_{long[2:].upper().replace('-', '_')}"
+    setting = "-".join(filter(None, (of, long[2:])))
+    variable = f"{PREFIX}{setting.upper().replace('-', '_')}"
     return click.option(*names, envvar=variable, show_envvar=True, **settings)
+
+
+def setting_of(option: click.Option) -> str:
+    """What the project's settings call an option: as its environment variable."""
+    variable = option.envvar
+    if isinstance(variable, str):
+        return variable.removeprefix(PREFIX).lower().replace("_", "-")
+    return max(option.opts, key=len).removeprefix("--")
 
 
 corpus_option = named_option(

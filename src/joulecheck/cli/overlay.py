@@ -57,6 +57,7 @@ DEFAULT_FAMILY = "reference"
 )
 @named_option(
     "--tolerance",
+    of="overlay",
     type=Finite(min=0, min_open=True),
     default=0.2,
     show_default=True,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
+from joulecheck.cli.options import setting_of
 from joulecheck.errors import InvalidSetting, did_you_mean
 
 FILE: Final = "pyproject.toml"
@@ -20,8 +22,7 @@ def project_settings(group: click.Command) -> dict[str, dict[str, Any]]:
         InvalidSetting: the file is no TOML, or a key is no setting of any command.
     """
     settings = _table()
-    commands = _leaves(group)
-    known = {name for command in commands.values() for name in _names(command)}
+    known = {name for command in _leaves(group) for name in _names(command)}
     for key in settings:
         if key not in known:
             msg = f"[tool.joulecheck] in {FILE}: no setting is called {key!r}: "
@@ -44,24 +45,24 @@ def _table() -> dict[str, Any]:
     return {}
 
 
-def _leaves(command: click.Command) -> dict[str, click.Command]:
+def _leaves(command: click.Command) -> Iterator[click.Command]:
+    """The commands that are no groups; two of different groups may be called the same."""
     if not isinstance(command, click.Group):
-        return {command.name or "": command}
-    return {
-        name: leaf
-        for sub in command.commands.values()
-        for name, leaf in _leaves(sub).items()
-    }
+        yield command
+        return
+    for sub in command.commands.values():
+        yield from _leaves(sub)
 
 
 def _names(command: click.Command) -> dict[str, str]:
     """The settings of a command as a file spells them, and click's own names."""
-    return {
-        (param.name or "").replace("_", "-"): param.name or ""
+    found = {
+        setting_of(param): param.name or ""
         for param in command.params
-        if (isinstance(param, click.Option) and not param.is_eager)
-        or param.name == "models"
+        if isinstance(param, click.Option) and not param.is_eager
     }
+    arguments = {param.name for param in command.params} - {*found.values()}
+    return found | ({"models": "models"} if "models" in arguments else {})
 
 
 def _defaults(command: click.Command, settings: dict[str, Any]) -> dict[str, Any]:

@@ -45,6 +45,7 @@ folder_option = named_option(
 )
 tolerance_option = named_option(
     "--tolerance",
+    of="snapshot",
     type=Finite(min=FINEST),
     default=TOLERANCE,
     show_default=True,
