@@ -130,7 +130,7 @@ class Sampler:
             rounds: crossings after which no more are looked for.
         """
         fresh = self.space.sample(rng, at_a_time)
-        found = _Rows(fresh[self.inside(fresh)])
+        found = DistinctRows(fresh[self.inside(fresh)])
         members = np.concatenate([starts, found.rows])
         if not len(members) and self.score is not None:
             members = self._climbed(rng, fresh, self.score)
@@ -201,7 +201,7 @@ _MOVED: Final = 0.8
 """Of the rows, those of which a gene is moved to where its condition holds."""
 
 
-class _Rows:
+class DistinctRows:
     """Different rows, in the order in which they came."""
 
     def __init__(self, rows: Ints) -> None:
@@ -210,6 +210,7 @@ class _Rows:
         self.add(rows)
 
     def __len__(self) -> int:
+        """How many."""
         return len(self.rows)
 
     def add(self, rows: Ints) -> None:

@@ -19,6 +19,7 @@ from joulecheck.campaign.regions.lift import Lifter, as_patterns
 from joulecheck.campaign.regions.oracle import Exhausted, Fails, Oracle
 from joulecheck.campaign.regions.task import Scope, Task
 from joulecheck.region import Columns, Feature, Generalised, Interval, Measured, Region
+from joulecheck.region.sampling import DistinctRows
 from joulecheck.space import CaseSpace
 from joulecheck.workload.columns import Bools, Ints
 
@@ -30,6 +31,12 @@ SEEDS: Final = 2
 
 ATTEMPTS: Final = 3
 """To accept a region, each with what the one before has shown."""
+
+WALKS: Final = 6
+"""Known failures from each of which fresh cases are reached that lean to no other."""
+
+WALKED: Final = 12
+"""Of the fresh cases, those that are reached so are one in so many, each time."""
 
 MEASURED: Final = 1 << 14
 """Draws of the space's sampler by which the share of a region is measured."""
@@ -204,7 +211,12 @@ class _Search:
         task = self.task
         starts = evidence.table.rows[evidence.failures]
         starts = starts[region.contains(task.space, starts)]
-        rows = region.sample(task.space, task.rng, size, starts)
+        found = DistinctRows(starts[:0])
+        for start in task.rng.permutation(starts)[:WALKS]:
+            walked = region.sample(task.space, task.rng, size // WALKED, start[None, :])
+            found.add(walked)
+        found.add(region.sample(task.space, task.rng, size, starts))
+        rows = np.asfortranarray(found.rows[:size])
         return rows, task.oracle.ask(rows)
 
     def _measured(self, found: tuple[Region, int], seen: Ints) -> Region:
