@@ -110,7 +110,7 @@ def survivors(mutants: Mutants) -> list[str]:
             f"`{one['fault']}` in {one['model'].partition(':')[2]}",
             one["what"],
             "differs" if one["differs"] else "unreached",
-            one["accepted"] or "NOT ACCEPTED",
+            " ".join((one["accepted"] or "NOT ACCEPTED").split()),
         )
         for one in mutants
         if not one["kills"]

@@ -153,6 +153,13 @@ class TestProof:
         assert found.margin < 0
         assert found.minimality is Minimality.PROVEN
 
+    def test_says_nothing_of_no_cases(self, law: Property) -> None:
+        model = sound(law)
+        space = law.space(model)
+        rows = space.sample(np.random.default_rng(0), 1)[:0]
+
+        assert law.checked_margin(model, space.batch(rows)).shape == (0,)
+
     def test_holds_for_the_sound_model(self, law: Property) -> None:
         model = sound(law)
         space = law.space(model)

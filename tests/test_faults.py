@@ -45,6 +45,20 @@ class TestFaults:
     def test_are_found_by_name(self) -> None:
         assert fault_named("dear-int8").name == "dear-int8"
 
+    def test_several_are_planted_together(self) -> None:
+        sound = ModelRef("reference:Google-TPU-v4").load()
+        both = inject(sound, fault_named("dear-int8+dropped-term"))
+        case = Case(gemm(m=8, n=8, k=8), Precision.INT8)
+
+        found = [
+            float(model.ask(Cases.of([case])).energy[0])
+            for model in (sound, inject(sound, fault_named("dear-int8")), both)
+        ]
+
+        assert both.fault == "dear-int8+dropped-term"
+        assert found[2] < found[1]
+        assert found[0] < found[1]
+
     def test_suggest_a_near_name(self) -> None:
         with pytest.raises(UnknownName, match="did you mean dear-int8"):
             fault_named("dear-int4")

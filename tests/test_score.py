@@ -17,7 +17,9 @@ from joulecheck.cli import app
 from joulecheck.errors import InvalidSetting, NotOffered, UnknownName
 from joulecheck.faults import KINDS
 from joulecheck.model import Subject
+from joulecheck.property import property_named
 from joulecheck.reference import load_model
+from joulecheck.region import Generalised
 from joulecheck.scoring import example_suite
 from joulecheck.scoring.accepted import (
     Accepted,
@@ -26,6 +28,7 @@ from joulecheck.scoring.accepted import (
     superfluous,
 )
 from joulecheck.scoring.baselines import SUITES, Attempt, Attempting, attempt
+from joulecheck.scoring.fit import fit_of
 from joulecheck.scoring.mutants import (
     NAMED,
     REPRESENTATIVES,
@@ -216,6 +219,22 @@ class TestTrial:
         (found,) = tried(Mutant(HAILO, "random#0"), ["DET001"], explained=1).explanations
 
         assert found.named is None
+
+    def test_holds_a_region_to_what_fails(self) -> None:
+        (found,) = tried(TWICE, explained=1).explanations
+
+        assert found.fit is not None
+        assert found.fit.failing > 0
+        assert found.fit.good == (found.fit.recall >= 0.99 and found.fit.false < 0.01)
+
+    def test_without_a_region_nothing_is_recalled(self) -> None:
+        law, faulty = property_named("CMP001"), TWICE.plant()
+        none = Generalised(regions=(), coverage=0.0, evaluations=0, proven=False)
+
+        fit = fit_of(none, law, faulty, seed=1)
+
+        assert (fit.recall, fit.false) == (0.0, 0.0)
+        assert not fit.good
 
     @pytest.mark.parametrize(
         ("cases", "stages"),

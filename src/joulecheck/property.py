@@ -146,10 +146,14 @@ class Property(ABC):
     def checked_margin(self, model: Subject, cases: Batch) -> Floats:
         """The margins of a batch; NaN arithmetic is expected and silent.
 
+        A law is not asked of no cases at all, as a search does whose whole batch is masked.
+
         Raises:
             HarnessError: the property itself fails.
             UnknownName: a case names a peer that the model does not have.
         """
+        if not len(cases):
+            return np.empty(0)
         try:
             with np.errstate(all="ignore"):
                 margins = np.asarray(self.margin(model, cases), dtype=np.float64)

@@ -91,13 +91,16 @@ Place = tuple[Ints, Read]
 
 
 def places(rows: Ints, column: Mapping[str, int], max_nodes: int) -> Iterator[Place]:
-    """The slots of the graphs that rows of genes describe, canonical or not."""
+    """The slots of the graphs that rows of genes describe, canonical or not.
+
+    There is a first one even of no graphs.
+    """
     alive = np.arange(len(rows))
     for slot in range(max_nodes):
         if slot:
             alive = alive[rows[alive, column[f"{slot}.more"]] == 1]
-        if not len(alive):
-            return
+            if not len(alive):
+                return
         yield alive, partial(_gathered, rows, column, slot, alive)
 
 

@@ -44,10 +44,6 @@ class MemoryTimeAboveTraffic(Property):
 
     Shrinks to:
         The GEMM of one MAC.
-
-    Stays because:
-        BND005 finds the same in the whole latency where this memory decides it. This law
-        sees the term of a memory that another one hides.
     """
 
     id: ClassVar = "BND016"

@@ -48,10 +48,6 @@ class StaticEnergyWithinStaticPower(Property):
 
     Shrinks to:
         The GEMM of one MAC.
-
-    Stays because:
-        BND009 finds a static power that exceeds what the package can carry away. Below
-        that, only this law knows of static energy.
     """
 
     id: ClassVar = "BND015"

@@ -50,11 +50,6 @@ class OrderIrrelevant(Property):
 
     Shrinks to:
         The GEMM of one MAC in FP32, then in INT8.
-
-    Stays because:
-        DET002 finds the same where there is a batch path, and DET004 with threads, in
-        which it does not show every time. This law asks one thread in two orders and
-        needs neither.
     """
 
     id: ClassVar = "DET003"

@@ -34,7 +34,7 @@ class PredictionsMeetMeasurements(Property):
         campaign draws such cases: `joulecheck overlay` files them.
 
     Tolerance:
-        That of the recorded case.
+        None: each recorded case states its own.
 
     Source:
         The measurement.

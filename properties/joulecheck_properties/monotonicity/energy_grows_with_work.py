@@ -47,10 +47,6 @@ class EnergyGrowsWithWork(Property):
 
     Shrinks to:
         The GEMM of one MAC, its batch grown to 256.
-
-    Stays because:
-        MON003 and CMP003 find the same where energy follows time. A model that tells an
-        energy alone is held to growth by this law.
     """
 
     id: ClassVar = "MON002"

@@ -47,10 +47,6 @@ class LatencyGrowsWithWork(Property):
 
     Shrinks to:
         The GEMM of one MAC, its batch grown to 256.
-
-    Stays because:
-        MON002 finds the same where energy follows time. A model that tells a latency
-        alone is held to growth by this law.
     """
 
     id: ClassVar = "MON003"

@@ -48,10 +48,6 @@ class LaterGenerationNeverSlower(Property):
 
     Shrinks to:
         The least GEMM of the domain, against V100.
-
-    Stays because:
-        RNK003 finds the same of parts that state twice as much of all. A successor that
-        states less than twice is held by this law alone.
     """
 
     id: ClassVar = "ORD003"

@@ -42,10 +42,6 @@ class NarrowerCostsNoMore(Property):
 
     Shrinks to:
         The GEMM of one MAC, INT8 against INT16.
-
-    Stays because:
-        BND013 and PRC003 find the same in the arithmetic. This law sees a narrow format
-        that is dearer in whatever term, and needs none of them.
     """
 
     id: ClassVar = "PRC001"

@@ -45,10 +45,6 @@ class ReorderingIndependentNodes(Property):
 
     Shrinks to:
         A GEMM of one MAC, then one of two columns.
-
-    Stays because:
-        CMP005 finds an energy that depends on the order of the nodes. A latency that does
-        shows by this law alone.
     """
 
     id: ClassVar = "SYM007"

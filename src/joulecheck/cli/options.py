@@ -146,7 +146,7 @@ inject_option = named_option(
     type=FaultName(),
     metavar="FAULT",
     help="Plant a fault in the reference models, to see it found: a named one, or variant "
-    "N of a kind as KIND#N. `joulecheck faults` lists them.",
+    "N of a kind as KIND#N; ONE+OTHER plants both. `joulecheck faults` lists them.",
 )
 workers_option = named_option(
     "--workers",

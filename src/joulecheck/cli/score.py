@@ -92,7 +92,7 @@ EXIT_SURVIVORS: Final = 1
     default=0,
     metavar="N",
     help="Make the first N kills of each mutant minimal, and see whether the blame names "
-    "the planted place.",
+    "the planted place and the region holds what fails.",
 )
 @click.option(
     "--baselines",

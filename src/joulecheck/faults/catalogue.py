@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+import attrs
+
 from joulecheck.errors import UnknownName, did_you_mean
 from joulecheck.faults.bounds import BOUNDS_FAULTS
 from joulecheck.faults.coefficients import COEFFICIENT_FAULTS
@@ -14,9 +16,10 @@ from joulecheck.faults.machines import MACHINE_FAULTS
 from joulecheck.faults.mutation import MARK, Mutation
 from joulecheck.faults.parts import PART_FAULTS
 from joulecheck.faults.planted import FAULTS as PLANTED
-from joulecheck.faults.planted import Fault
+from joulecheck.faults.planted import Fault, FaultyModel
 from joulecheck.faults.rates import RATE_FAULTS
 from joulecheck.faults.state import STATE_FAULTS
+from joulecheck.reference.layered import LayeredModel
 
 FAULTS: Final[Mapping[str, Fault]] = {
     **PLANTED,
@@ -36,12 +39,48 @@ FAULTS: Final[Mapping[str, Fault]] = {
 """Every named fault, by name."""
 
 
-def fault_named(name: str) -> Fault | Mutation:
+AND: Final = "+"
+"""Between the names of faults that are planted together."""
+
+
+@attrs.frozen
+class Together:
+    """Several faults in one model, each on top of those before."""
+
+    faults: tuple[Fault | Mutation, ...]
+
+    @property
+    def name(self) -> str:
+        """Such as "dropped-term+wrapped-rows"."""
+        return AND.join(fault.name for fault in self.faults)
+
+    def plant(self, model: LayeredModel) -> FaultyModel:
+        """The model with all of them in it.
+
+        Raises:
+            NotOffered: one does not apply to this model.
+        """
+        first, *others = self.faults
+        planted = first.plant(model)
+        for fault in others:
+            planted = fault.plant(planted)  # type: ignore[arg-type]  # it is all that the model is
+        return planted
+
+
+def fault_named(name: str) -> Fault | Mutation | Together:
     """A named fault, or the variant N of a kind as KIND#N; a kind alone is KIND#0.
+
+    Several, joined by a plus sign, are planted together.
 
     Raises:
         UnknownName: there is none of that name.
     """
+    if AND in name:
+        return Together(tuple(_one_named(one) for one in name.split(AND)))
+    return _one_named(name)
+
+
+def _one_named(name: str) -> Fault | Mutation:
     if name in FAULTS:
         return FAULTS[name]
     kind, mark, variant = name.partition(MARK)

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from joulecheck.scoring.accepted import Accepted, reason_for, superfluous
 from joulecheck.scoring.baselines import Attempt
+from joulecheck.scoring.fit import FALSE, RECALL
 from joulecheck.scoring.mutants import NAMED
 from joulecheck.scoring.score import Score, share
 from joulecheck.scoring.trial import Explanation, Trial
@@ -165,6 +166,21 @@ def _show_explanations(console: Console, score: Score) -> None:
         f"blame names a planted place in {_percent(named)} of {len(judged)}, in the first "
         f"place in {_percent(first)}; {len(found) - len(judged)} of families that blame no "
         f"number",
+    )
+    _show_regions(console, found)
+
+
+def _show_regions(console: Console, found: Iterable[Explanation]) -> None:
+    fits = [one.fit for one in found if one.fit is not None]
+    if not fits:
+        return
+    good = share(sum(fit.good for fit in fits), fits)
+    recalls, shares = ([getattr(f, name) for f in fits] for name in ("recall", "false"))
+    _say(
+        console,
+        f"regions: {_percent(good)} of {len(fits)} hold at least {RECALL:.0%} of the "
+        f"failing cases and less than {FALSE:.0%} of others; in the median "
+        f"{statistics.median(recalls):.2%} and {statistics.median(shares):.2%}",
     )
 
 

@@ -105,4 +105,5 @@ def _explanation(one: Explanation) -> dict[str, Any]:
         "named": one.named,
         "named_first": one.named_first,
         "seconds": one.seconds,
+        "region": None if one.fit is None else attrs.asdict(one.fit),
     }

@@ -8,7 +8,7 @@ from typing import Final
 import attrs
 
 from joulecheck.errors import NotOffered, UnknownName, did_you_mean
-from joulecheck.faults import KINDS, fault_named, inject
+from joulecheck.faults import FAULTS, KINDS, fault_named, inject
 from joulecheck.faults.mutation import MARK, Drawn, Kind, Mutation, variants
 from joulecheck.model import Subject
 from joulecheck.property import installed
@@ -53,7 +53,8 @@ class Mutant:
         fault = fault_named(self.fault)
         if isinstance(fault, Mutation):
             return fault.drawn(_reference(self.sound()))
-        return Drawn(what=fault.summary, places=(), change=fault.change)
+        named = FAULTS[fault.name]
+        return Drawn(what=named.summary, places=(), change=named.change)
 
     def sound(self) -> Subject:
         """The model without the fault."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 import attrs
@@ -19,6 +20,7 @@ from joulecheck.counterexample import Counterexample
 from joulecheck.errors import NotOffered
 from joulecheck.model import Subject
 from joulecheck.property import property_named
+from joulecheck.scoring.fit import Fit, fit_of
 from joulecheck.scoring.mutants import Mutant
 from joulecheck.scoring.twin import Twin
 
@@ -74,6 +76,8 @@ class Explanation:
     named: bool | None
     """Whether any repair, or any of the terms and coefficients that move the margin, is."""
     seconds: float
+    fit: Fit | None
+    """How well the region matches; None of families that blame no number."""
 
 
 @attrs.frozen(kw_only=True)
@@ -163,7 +167,7 @@ class _Trying:
     ) -> Searched:
         cases = self.task.stages[stage]
         unit = Unit(self.mutant.model, law, self.task.seed, stage, cases)
-        how = search_and_minimise if minimise else search
+        how = partial(search_and_minimise, explain=True) if minimise else search
         return how(unit, subject, property_named(law))
 
     def _differs(self) -> bool:
@@ -187,6 +191,7 @@ class _Trying:
         size = Plainness.of(space, np.array([counterexample.genes], dtype=np.int64))
         places = self.mutant.drawn.places
         named = _named(counterexample) if places else None
+        seconds = time.process_time() - started
         return Explanation(
             counterexample=counterexample,
             nodes=int(size.nodes[0]),
@@ -194,8 +199,15 @@ class _Trying:
             bits=float(size.size[0]),
             named_first=None if named is None else any(one in places for one in named[:1]),
             named=None if named is None else not places.isdisjoint(named),
-            seconds=time.process_time() - started,
+            seconds=seconds,
+            fit=self._fit(counterexample),
         )
+
+    def _fit(self, found: Counterexample) -> Fit | None:
+        law = property_named(found.property)
+        if found.region is None or law.family in STATEFUL:
+            return None
+        return fit_of(found.region, law, self.mutant.plant(), self.task.seed)
 
 
 def _named(found: Counterexample) -> list[str] | None:
