@@ -123,7 +123,12 @@ class Audit:
         for models, laws in self._parts:
             record = CampaignRecord(self._ledger, models, laws)
             campaign = Campaign(
-                models, laws, seed=self._seed, extent=self._extent, executor=self._executor
+                models,
+                laws,
+                seed=self._seed,
+                extent=self._extent,
+                executor=self._executor,
+                explain=False,
             )
             for event in campaign.run():
                 record(event)
