@@ -155,7 +155,7 @@ def adapters(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Measure ratios side by side in one run, and the reference models."""
     session.install(".")
-    for script in ("throughput.py", "minimise.py", "models.py"):
+    for script in ("throughput.py", "minimise.py", "models.py", "regions.py"):
         session.run("python", f"bench/{script}", *session.posargs)
 
 
