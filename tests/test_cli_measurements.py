@@ -96,6 +96,19 @@ class TestOverlay:
         )  # fmt: skip
         assert "CALIBRATED" in shown.stdout
 
+    def test_the_machine_of_the_docs_is_laid_over_as_they_say(self, run: Run) -> None:
+        measured = Path(__file__).parent.parent / "docs" / "measured"
+
+        done = run(
+            "overlay", str(measured / "epyc-vm.jsonl"), "--output-format", "json",
+            JOULECHECK_HOSTS=str(measured),
+        )  # fmt: skip
+
+        told = json.loads(done.stdout)
+        checks = [c["verdict"] for c in told["comparisons"] if c["use"] == "check"]
+        assert (len(checks), checks.count("agrees")) == (36, 14)
+        assert told["calibrated"] == []
+
     def test_exit_zero_tells_and_does_not_fail(self, run: Run) -> None:
         (run.folder / "v100.csv").write_text(HEADING + f"V100-SXM3-32GB,{LARGE},0.9,,\n")
 
