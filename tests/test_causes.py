@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 
 import attrs
@@ -23,6 +24,7 @@ from joulecheck.counterexample import Counterexample, from_json, to_json
 from joulecheck.estimate import Estimate
 from joulecheck.model import UNSCALED, Scales, Subject
 from joulecheck.property import property_named
+from joulecheck.reports.json_report import CampaignDocument
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import PRECISIONS, Bools, Floats
 from tiny import TinyInBatches, at
@@ -123,6 +125,15 @@ class TestBehind:
         assert found.region is None
         (ended,) = [one for one in told if isinstance(one, PairEnded)]
         assert "hides is unknown" in ended.reason
+
+    def test_tells_machines_where_it_ended_and_why(self) -> None:
+        document = CampaignDocument()
+        for event in events([negative_where(large, narrow)], explain=False):
+            document(event)
+
+        (ended,) = json.loads(document.text())["ended"]
+        assert ended["property"] == "MON001"
+        assert "hides is unknown" in ended["reason"]
 
     def test_ends_after_a_number_of_findings(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("joulecheck.campaign.campaign.MOST_FINDINGS", 1)

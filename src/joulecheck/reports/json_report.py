@@ -12,6 +12,7 @@ from joulecheck.campaign.events import (
     CampaignStarted,
     Event,
     ModelFailed,
+    PairEnded,
     PairSkipped,
     StaleExemption,
     Tally,
@@ -53,6 +54,7 @@ class CampaignDocument:
             "stale_exemptions": [],
             "unconfirmed": [],
             "failed": [],
+            "ended": [],
             "pairs": [],
         }
 
@@ -80,6 +82,10 @@ class CampaignDocument:
                 )
             case ModelFailed(pair, reason):
                 self._data["failed"].append({**_pair(pair), "reason": reason})
+            case PairEnded(pair, reason, finding):
+                self._data["ended"].append(
+                    {**_pair(pair), "reason": reason, "finding": finding or None}
+                )
             case CampaignFinished():
                 self._finish(event)
             case _:
