@@ -157,7 +157,7 @@ class TestScale:
 
     def test_prices_are_in_joule(self, model: NNDataflowModel) -> None:
         assert model.coefficients["dram"].value == pytest.approx(100 * PJ)
-        assert {c.unit for c in model.coefficients.values()} == {"J/op", "J/B", "W"}
+        assert {c.unit for c in model.coefficients.values()} == {"J/MAC", "J/B", "W"}
 
 
 class TestRefusals:
