@@ -5,6 +5,9 @@ own, and asks that law alone. A fault is reported if a finding's case fails with
 fault alone and holds with the other one alone.
 
     python bench/two_faults.py
+
+The campaign was changed after a first run of these combinations had been looked at, so
+that they are no unseen ones.
 """
 
 from __future__ import annotations
