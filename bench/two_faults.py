@@ -18,7 +18,8 @@ So are laws of which a campaign checks one case of many.
 
 Of each combination a campaign asks all laws, as `joulecheck fuzz MODEL` does, and a
 second one asks that law alone. A fault is reported if a finding's case violates its law
-on the model with that fault alone and does not on the model with the other one alone.
+on the model with that fault alone and does not on the model with the other one alone; a
+campaign that has reported both is stopped there, for no more is asked of it.
 Exits with 1 unless the first campaign reports both faults of every combination.
 """
 
@@ -203,7 +204,7 @@ class Told:
 
 
 def campaign(of: Combination, laws: Sequence[Property], cases: int) -> Told:
-    """Which of two faults a campaign reports."""
+    """Which of two faults a campaign reports; it is stopped once it reported both."""
     started = time.process_time()
     model = of.both.load()
     ran = Campaign(
@@ -213,18 +214,21 @@ def campaign(of: Combination, laws: Sequence[Property], cases: int) -> Told:
         extent=Extent(cases=cases),
         executor=Inline({model.name: model}),
     )
-    found = [e.counterexample for e in ran.run() if isinstance(e, CounterexampleFound)]
-    seconds = time.process_time() - started
-    sides = ((of.larger, of.smaller), (of.smaller, of.larger))
-    named = [
-        fault
-        for fault, beside in sides
-        if any(
-            fails(of.machine, fault, each) and not fails(of.machine, beside, each)
-            for each in found
-        )
-    ]
-    return Told(named, len(found), seconds)
+    findings, told = 0, Told((), 0, 0.0)
+    for event in ran.run():
+        if isinstance(event, CounterexampleFound):
+            findings += 1
+            named = {*told.faults, *tells(of, event.counterexample)}
+            told = Told(sorted(named), findings, time.process_time() - started)
+            if told.both:
+                return told
+    return attrs.evolve(told, seconds=time.process_time() - started)
+
+
+def tells(of: Combination, found: Counterexample) -> list[str]:
+    """The one of two faults that a finding is of, if its case fails for one alone."""
+    guilty = [f for f in (of.larger, of.smaller) if fails(of.machine, f, found)]
+    return guilty if len(guilty) == 1 else []
 
 
 def fails(machine: str, fault: str, found: Counterexample) -> bool:
