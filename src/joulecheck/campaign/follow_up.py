@@ -14,6 +14,7 @@ import numpy as np
 from joulecheck.campaign.blame import Evidence, Fix, blame, fix_of
 from joulecheck.campaign.contrast import nearest_passing
 from joulecheck.campaign.reduce import LAZY_LIMIT, Reduced, reduce
+from joulecheck.campaign.regions.figures import figures_of
 from joulecheck.campaign.regions.generalise import generalise
 from joulecheck.campaign.regions.outline import Draws, outline
 from joulecheck.campaign.shrink import shrink
@@ -23,7 +24,6 @@ from joulecheck.errors import OutsideSpace, UnknownName
 from joulecheck.model import Subject
 from joulecheck.property import Property
 from joulecheck.region import Generalised, Region
-from joulecheck.region.figures import figures_of
 from joulecheck.space import CaseSpace
 from joulecheck.workload.columns import Bools, Floats, Ints
 

@@ -16,8 +16,6 @@ import numpy as np
 
 from joulecheck.case import Batch, Cases
 from joulecheck.errors import UnknownName, did_you_mean
-from joulecheck.model import UNSCALED
-from joulecheck.region.figures import Figures, Told
 from joulecheck.space import CaseSpace, Gene, Trait
 from joulecheck.workload.columns import (
     OPERATORS,
@@ -40,6 +38,13 @@ EXTREMES: Final = {"largest ": np.fmax, "smallest ": np.fmin}
 
 CODES: Final = 64
 """Values from which a gene is a number rather than a code."""
+
+
+Figures = Mapping[str, Floats]
+"""Figures of a model's answers by name, one a case."""
+
+Told = Callable[[Cases], Figures]
+"""Asks a model."""
 
 
 def _ends(cases: Cases) -> Ints:
@@ -225,7 +230,7 @@ class Columns:
         return {
             f"{role}{TOLD}{name}": values
             for role, cases in self.questions.items()
-            for name, values in self._told(cases, UNSCALED).items()
+            for name, values in self._told(cases).items()
         }
 
     @cached_property

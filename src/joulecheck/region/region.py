@@ -9,9 +9,8 @@ import cattrs
 import numpy as np
 
 from joulecheck.region.atoms import Atom, Kinds, merged
-from joulecheck.region.columns import TOLD, Columns
+from joulecheck.region.columns import TOLD, Columns, Told
 from joulecheck.region.features import How
-from joulecheck.region.figures import Told
 from joulecheck.region.sampling import Sampler, moves_of
 from joulecheck.region.wording import sentence
 from joulecheck.space import CaseSpace

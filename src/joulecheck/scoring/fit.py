@@ -7,11 +7,11 @@ from typing import Final
 import attrs
 import numpy as np
 
+from joulecheck.campaign.regions.figures import figures_of
 from joulecheck.campaign.search import checks_in
 from joulecheck.model import Subject
 from joulecheck.property import Property
 from joulecheck.region import Generalised, Outline
-from joulecheck.region.figures import figures_of
 from joulecheck.workload.columns import Bools, Ints
 
 DENSE: Final = 32_768

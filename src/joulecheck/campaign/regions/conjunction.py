@@ -6,7 +6,7 @@ a few; of these ends, the fewest are chosen that keep out the passing cases.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import floor, isfinite, log2
 from typing import Final
 
@@ -47,72 +47,88 @@ class End:
         return Interval(self.feature, high=self.at)
 
 
-def conjunction(
-    features: Sequence[Feature], table: Floats, failing: Bools
-) -> tuple[End, ...] | None:
-    """As few ends as do, at most `MOST_ENDS`; none if nearly everything fails.
+class Ends:
+    """The ends of some numbers, for one set of failures; of them conjunctions are made."""
 
-    Args:
-        features: what can be spoken of, the plainest first.
-        table: (features, n) their values, NaN where there is none.
-        failing: (n,) which cases fail, at least one.
-    """
-    allowed = KEPT * failing.sum()
-    if (~failing).sum() <= allowed:
-        return ()
-    for most in range(1, MOST_ENDS + 1):
-        for lost in LOST:
-            search = _Search(table, failing, int(lost * failing.sum()))
-            chosen = search.cover(most, allowed)
-            if chosen is not None:
-                return tuple(search.ends(features, chosen))
-    return None
-
-
-class _Search:
-    """The ends that lose few failures, of all rows of a table."""
-
-    def __init__(self, table: Floats, failing: Bools, lost: int) -> None:
+    def __init__(self, features: Sequence[Feature], table: Floats, failing: Bools) -> None:
         """Find them.
 
         Args:
-            table: (features, n) values.
-            failing: (n,) which fail.
-            lost: failures that each end may leave out.
+            features: what can be spoken of, the plainest first.
+            table: (features, n) their values, NaN where there is none.
+            failing: (n,) which cases fail, at least one.
         """
-        lows = np.where(np.isnan(table), -np.inf, table)
-        highs = np.where(np.isnan(table), np.inf, table)
-        self.sides = np.concatenate([lows, -highs])
-        """(2 features, n): an end keeps what is not below it."""
-        inside = self.sides[:, failing]
-        self.at = np.partition(inside, lost, axis=1)[:, lost]
-        self.passing = self.sides[:, ~failing]
-        self.excluded = self.passing < self.at[:, None]
+        self.features = features
+        self.inside = table[:, failing]
+        self.outside = table[:, ~failing]
+        self.allowed = KEPT * self.inside.shape[1]
+        numbers = [int(share * self.inside.shape[1]) for share in LOST]
+        self.sides = [self._sides(number) for number in dict.fromkeys(numbers)]
 
-    def cover(self, most: int, allowed: float) -> list[int] | None:
-        """Up to `most` ends that leave at most so many passing cases; the best first."""
-        left = np.ones(self.excluded.shape[1], dtype=bool)
+    def conjunction(self, most: int) -> tuple[End, ...] | None:
+        """As few ends as do, at most `MOST_ENDS`; none if nearly everything fails.
+
+        Args:
+            most: of the features, how many may be spoken of.
+        """
+        if self.outside.shape[1] <= self.allowed:
+            return ()
+        best: tuple[End, ...] | None = None
+        for sides in self.sides:
+            chosen = self._cover(sides, most)
+            if chosen is not None and (best is None or len(chosen) < len(best)):
+                best = tuple(self._ends(sides, chosen))
+        return best
+
+    def _sides(self, lost: int) -> _Sides:
+        """The outermost values of the failures, but for so many."""
+        gone = np.isnan(self.inside).sum(axis=1) > lost
+        lows = np.where(np.isnan(self.inside), -np.inf, self.inside)
+        highs = np.where(np.isnan(self.inside), np.inf, self.inside)
+        low = np.partition(lows, lost, axis=1)[:, lost]
+        high = -np.partition(-highs, lost, axis=1)[:, lost]
+        with np.errstate(invalid="ignore"):
+            below = ~(self.outside >= low[:, None])
+            above = ~(self.outside <= high[:, None])
+        below[gone] = above[gone] = False
+        return _Sides(low, high, np.stack([below, above], axis=1))
+
+    def _cover(self, sides: _Sides, most: int) -> list[tuple[int, int]] | None:
+        """Ends that together leave no more passing cases than may be; the best first."""
+        excluded = sides.excluded[:most].reshape(-1, self.outside.shape[1])
         chosen: list[int] = []
-        while left.sum() > allowed:
-            gains = self.excluded[:, left].sum(axis=1)
+        left = np.arange(self.outside.shape[1])
+        while len(left) > self.allowed:
+            gains = excluded[:, left].sum(axis=1)
             best = int(gains.argmax())
-            if len(chosen) == most or not gains[best]:
+            if len(chosen) == MOST_ENDS or not gains[best]:
                 return None
             chosen.append(best)
-            left &= ~self.excluded[best]
-        return chosen
+            left = left[~excluded[best, left]]
+        return [divmod(one, 2) for one in chosen]
 
-    def ends(self, features: Sequence[Feature], chosen: Sequence[int]) -> list[End]:
+    def _ends(self, sides: _Sides, chosen: Sequence[tuple[int, int]]) -> Iterator[End]:
         """The chosen ends, each at a plain number before the next passing case."""
-        return [self._end(features, one, [o for o in chosen if o != one]) for one in chosen]
+        for index, is_high in chosen:
+            others = [sides.excluded[one] for one in chosen if one != (index, is_high)]
+            alone = sides.excluded[index, is_high] & ~np.any(others, axis=0)
+            outside = self.outside[index, alone]
+            inside = float((sides.high if is_high else sides.low)[index])
+            nearest = np.nanmin(outside, initial=np.inf)
+            if not is_high:
+                nearest = np.nanmax(outside, initial=-np.inf)
+            at = plain(inside, float(nearest))
+            yield End(self.features[index], at, not is_high)
 
-    def _end(self, features: Sequence[Feature], one: int, others: Sequence[int]) -> End:
-        alone = self.excluded[one] & ~self.excluded[list(others)].any(axis=0)
-        outside = self.passing[one, alone].max(initial=-np.inf)
-        is_low, inside = one < len(features), self.at[one]
-        sign = 1 if is_low else -1
-        at = plain(sign * float(inside), sign * float(outside))
-        return End(features[one % len(features)], at, is_low)
+
+@attrs.frozen(eq=False)
+class _Sides:
+    """The lower and the upper end of each number."""
+
+    low: Floats
+    high: Floats
+    excluded: Bools
+    """(features, 2, passing) which passing cases each end keeps out."""
 
 
 def plain(inside: float, outside: float) -> float:
@@ -127,7 +143,7 @@ def plain(inside: float, outside: float) -> float:
     are_whole = low.is_integer() and high.is_integer()
     middle = (low + high) / 2
     decimals = (float(f"{middle:.{digits}e}") for digits in range(DIGITS))
-    powers = (2.0 ** floor(log2(high)),) if high >= ROUND else ()
+    powers = [float(1 << floor(log2(high)))] if high >= ROUND else []
     for found in (*powers, *decimals):
         is_between = low < found < high or found == inside
         if is_between and (found.is_integer() or not are_whole):

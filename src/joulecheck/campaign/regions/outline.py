@@ -14,11 +14,11 @@ from typing import Final
 import attrs
 import numpy as np
 
-from joulecheck.campaign.regions.conjunction import End, conjunction
+from joulecheck.campaign.regions.conjunction import End, Ends
 from joulecheck.campaign.regions.oracle import Fails
 from joulecheck.campaign.regions.vocabulary import outline_terms
 from joulecheck.region import Atom, Columns, Feature, Interval, Kinds, Outline, Region
-from joulecheck.region.figures import Told
+from joulecheck.region.columns import Told
 from joulecheck.space import CaseSpace, Trait
 from joulecheck.workload.columns import Bools, Floats, Ints
 
@@ -30,6 +30,9 @@ LEARNT_FROM: Final = (1 << 14, 1 << 16)
 
 ENOUGH: Final = 400
 """Failures from which their outermost ones tell an end well."""
+
+PASSING: Final = 1 << 14
+"""Passing cases that are looked at."""
 
 FEW: Final = 40
 """Failures of which nothing is learnt."""
@@ -51,8 +54,6 @@ FOR_KINDS: Final = 0.5
 
 FOR_TIER: Final = 0.75
 """What it costs to speak of answers, and again of totals of them."""
-
-TIERS: Final = 3
 
 
 @attrs.frozen(eq=False)
@@ -165,21 +166,44 @@ def _drawn(draws: Draws) -> _Cases:
 
 def _cheapest(cases: _Cases) -> _Found | None:
     """What is cheapest to say, with as little of the answers as may be."""
-    terms = outline_terms(cases.columns)
-    values = {feature: cases.values(feature) for tier in terms for feature in tier}
+    tiers = outline_terms(cases.columns)
+    features = [feature for tier in tiers for feature in tier]
+    kept = _some(cases.failing)
+    table = np.array([cases.values(feature)[kept] for feature in features])
     best: _Found | None = None
-    for tier in range(TIERS):
-        features = [feature for some in terms[: tier + 1] for feature in some]
-        table = np.array([values[feature] for feature in features])
-        for kinds in _partings(cases.columns):
-            found = _rules(cases, features, table, kinds)
-            if found is None:
-                continue
-            ends = sum(len(rule.ends) for rule in found)
-            cost = ends + FOR_KINDS * (len(found) - 1) + FOR_TIER * tier
-            if best is None or cost < best.cost:
-                best = _Found(cost, found)
+    for parting in _partings(cases.columns):
+        if best is not None and best.cost <= 1:
+            break
+        parts = [
+            (kinds, Ends(features, table[:, which[kept]], cases.failing[kept & which]))
+            for kinds, which in parting
+            if cases.failing[which].any()
+        ]
+        for tier, most in enumerate(np.cumsum([len(some) for some in tiers])):
+            found = _found(parts, int(most), FOR_TIER * tier)
+            if found is not None and (best is None or found.cost < best.cost):
+                best = found
     return best
+
+
+def _some(failing: Bools) -> Bools:
+    """All failures, and as many passing cases as are looked at."""
+    return failing | (np.cumsum(~failing) <= PASSING)
+
+
+def _found(
+    parts: Sequence[tuple[tuple[Atom, ...], Ends]], most: int, cost: float
+) -> _Found | None:
+    """A conjunction for each kind that has failures; None if some kind has none."""
+    rules = []
+    for kinds, ends in parts:
+        chosen = ends.conjunction(most)
+        if chosen is None:
+            return None
+        rules.append(_Rule(kinds, chosen))
+    rules = list(_joined(rules))
+    ends_in_all = sum(len(rule.ends) for rule in rules)
+    return _Found(ends_in_all + FOR_KINDS * (len(rules) - 1) + cost, tuple(rules))
 
 
 Parting = Sequence[tuple[tuple[Atom, ...], Bools]]
@@ -202,21 +226,6 @@ def _partings(columns: Columns) -> Iterator[Parting]:
             ((Interval(single, high=1),), nodes <= 1),
             ((Interval(single, low=2),), nodes > 1),
         ]
-
-
-def _rules(
-    cases: _Cases, features: Sequence[Feature], table: Floats, parting: Parting
-) -> tuple[_Rule, ...] | None:
-    """A conjunction for each kind that has failures; None if some kind has none."""
-    found = []
-    for kinds, which in parting:
-        if not cases.failing[which].any():
-            continue
-        ends = conjunction(features, table[:, which], cases.failing[which])
-        if ends is None:
-            return None
-        found.append(_Rule(kinds, ends))
-    return tuple(_joined(found))
 
 
 def _joined(rules: Sequence[_Rule]) -> Iterator[_Rule]:

@@ -8,28 +8,23 @@ half of the time".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 
 from joulecheck.case import Cases
 from joulecheck.estimate import Answers, total
 from joulecheck.machine import Memory
-from joulecheck.model import Scales, Subject
+from joulecheck.model import Subject
+from joulecheck.region.columns import Figures, Told
 from joulecheck.workload.columns import PRECISIONS, Floats
-
-Figures = Mapping[str, Floats]
-"""By name: one number a case, NaN where the model tells none."""
-
-Told = Callable[[Cases, Scales], Figures]
-"""Asks a model about cases with scaled coefficients."""
 
 
 def figures_of(model: Subject) -> Told:
-    """The figures of a model's answers, as a region's columns take them."""
+    """The figures of a model's answers, as a region's columns take them: NaN for none."""
 
-    def told(cases: Cases, scales: Scales) -> Figures:
-        return dict(_figures(model, cases, model.ask(cases, scales)))
+    def told(cases: Cases) -> Figures:
+        return dict(_figures(model, cases, model.ask(cases)))
 
     return told
 
