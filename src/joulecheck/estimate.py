@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from joulecheck.coefficient import Layer
+from joulecheck.deferred import Deferred
 from joulecheck.workload.columns import Bools, Floats, Ints
 
 _NOTHING: Mapping[Any, Any] = {}
@@ -21,6 +22,7 @@ MAPPINGS: Final = (
     "latency_through",
     "subtotals",
     "traffic",
+    "events",
 )
 """The fields of an estimate that hold numbers by name."""
 
@@ -54,6 +56,10 @@ class Estimate:
     traffic: Mapping[str, ArrayLike] = _NOTHING
     """Bytes that cross the edge of each memory towards the arithmetic or back, each as
     often as it does."""
+    events: Mapping[str, ArrayLike] = _NOTHING
+    """By the name of a coefficient: how often it is charged, in the unit that it prices
+    (J/B: byte, J/op: op, W: second), counted without the price. Of a price that is not
+    charged, such as that of another precision, 0."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -69,6 +75,7 @@ class Answers:
     latency_through: dict[Layer, Floats]
     subtotals: dict[str, Floats]
     traffic: dict[str, Floats]
+    events: Mapping[str, Floats]
     scope: frozenset[str] | None
     unsupported: Bools
     """The model said `Unsupported`."""
@@ -120,7 +127,7 @@ def gathered(parts: Sequence[tuple[Ints, Answers]], size: int) -> Answers:
     """The answers of `size` cases from parts, each with the rows that it answers.
 
     Every row is in one part. A term that a part does not have is 0 there, and a
-    prediction through a layer, a sub-total or a traffic none.
+    prediction through a layer, a sub-total, a traffic or a count of events none.
     """
 
     def column(values: Iterable[Floats]) -> Floats:
@@ -158,6 +165,7 @@ def gathered(parts: Sequence[tuple[Ints, Answers]], size: int) -> Answers:
         latency_through=terms("latency_through", nothing),
         subtotals=terms("subtotals", nothing),
         traffic=terms("traffic", nothing),
+        events=Deferred(lambda: terms("events", nothing)),
         scope=frozenset().union(*scopes) if scopes else None,
         unsupported=unsupported,
         errors=errors,
