@@ -52,7 +52,8 @@ class WhatFitsCrossesOnce(Property):
         windows-in-full: each window of a convolution crosses in full.
 
     Shrinks to:
-        A convolution with two windows that share an element.
+        The convolution of one element by a filter of one, with a border of padding: nine
+        windows are laid out, of which one has an element.
     """
 
     id: ClassVar = "BND018"
@@ -61,7 +62,7 @@ class WhatFitsCrossesOnce(Property):
     planted: ClassVar = Planted(
         fault="windows-in-full",
         model="reference:Intel-i7-12700K",
-        shrinks_to=Case(Conv2d(n=1, c=1, h=1, w=3, k=1, r=1, s=2)),
+        shrinks_to=Case(Conv2d(n=1, c=1, h=1, w=1, k=1, r=1, s=1, padding=1)),
     )
 
     def space(self, model: Subject) -> CaseSpace:

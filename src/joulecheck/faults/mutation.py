@@ -143,8 +143,7 @@ def recounted(
 
 def _term(model: LayeredModel, coefficient: str) -> str:
     """The term that a coefficient of a reference model moves."""
-    (term,) = model.coefficients[coefficient].terms or ()
-    return term
+    return min(model.coefficients[coefficient].terms or {coefficient})
 
 
 def lasting(

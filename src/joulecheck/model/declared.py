@@ -192,7 +192,7 @@ def resident(model: Model, machine: Machine) -> dict[str, float]:
         if name not in machine.memories:
             rule = f"of a memory of its machine: {did_you_mean(name, machine.memories)}"
             raise InvalidModel(_wrong(model, where, rule, room))
-        if not isinstance(room, numbers.Real) or not room >= 0:
+        if not isinstance(room, numbers.Real) or not float(room) >= 0:
             raise InvalidModel(_wrong(model, where, "a number of bytes, >= 0", room))
     return declared
 

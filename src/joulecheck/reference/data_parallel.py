@@ -53,7 +53,13 @@ from joulecheck.reference.machine_file import Engine, Tile
 from joulecheck.reference.stalls import stalled
 from joulecheck.reference.traffic import Operands, smooth_traffic, spills
 from joulecheck.workload import Precision
-from joulecheck.workload.columns import PARTIAL_SUM_BYTES, PRECISIONS, Floats, Ints, tensor_bytes
+from joulecheck.workload.columns import (
+    PARTIAL_SUM_BYTES,
+    PRECISIONS,
+    Floats,
+    Ints,
+    tensor_bytes,
+)
 
 LEVELS: Final = ("shared", "l2", "dram")
 """From the SM outwards; the traffic of a level crosses from it towards the SM."""

@@ -35,7 +35,12 @@ from joulecheck.reference.spatial import (
     tensors,
 )
 from joulecheck.workload import Precision
-from joulecheck.workload.columns import PARTIAL_SUM_BYTES, PRECISIONS, Floats, OperatorColumns
+from joulecheck.workload.columns import (
+    PARTIAL_SUM_BYTES,
+    PRECISIONS,
+    Floats,
+    OperatorColumns,
+)
 
 INJECTED: Final = 2
 """Operands that a PE hands on with every MAC: an input and a weight."""

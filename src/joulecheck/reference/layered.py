@@ -220,8 +220,7 @@ class LayeredModel(ABC):
 
     @property
     def resident(self) -> dict[str, float]:
-        """By home: bytes of operands up to which each crosses its edge once; none unless
-        a class says so."""
+        """By home: bytes up to which operands cross its edge once, if a class says so."""
         return {}
 
     def told(self, counts: Mapping[str, Floats], cases: Cases) -> Mapping[str, Floats]:

@@ -32,7 +32,12 @@ from joulecheck.reference.spatial import (
 )
 from joulecheck.reference.traffic import spills
 from joulecheck.workload import Precision
-from joulecheck.workload.columns import PARTIAL_SUM_BYTES, PRECISIONS, Floats, OperatorColumns
+from joulecheck.workload.columns import (
+    PARTIAL_SUM_BYTES,
+    PRECISIONS,
+    Floats,
+    OperatorColumns,
+)
 
 MEAN_DISTANCE: Final = 1 / 3
 """Between two random points of a line, as a share of its length."""
