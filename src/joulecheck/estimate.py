@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final, TypeVar
 
 import attrs
 import numpy as np
 from numpy.typing import ArrayLike
 
 from joulecheck.coefficient import Layer
-from joulecheck.deferred import Deferred
 from joulecheck.workload.columns import Bools, Floats, Ints
 
 _NOTHING: Mapping[Any, Any] = {}
@@ -25,6 +25,33 @@ MAPPINGS: Final = (
     "events",
 )
 """The fields of an estimate that hold numbers by name."""
+
+
+Value = TypeVar("Value")
+
+
+class Deferred(Mapping[str, Value]):
+    """Numbers by name that cost nothing until one is read, for what few laws look at."""
+
+    def __init__(self, make: Callable[[], Mapping[str, Value]]) -> None:
+        """Hold what makes it."""
+        self._make = make
+
+    @cached_property
+    def _made(self) -> Mapping[str, Value]:
+        return self._make()
+
+    def __getitem__(self, name: str) -> Value:
+        """One number, or an array of them."""
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names."""
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        """How many names."""
+        return len(self._made)
 
 
 @attrs.frozen(kw_only=True)

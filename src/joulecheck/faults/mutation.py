@@ -16,8 +16,8 @@ import numpy as np
 
 from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Layer
-from joulecheck.deferred import Deferred
 from joulecheck.errors import NotOffered
+from joulecheck.estimate import Deferred
 from joulecheck.faults.planted import Arrays, Change, FaultyModel, dearer
 from joulecheck.reference.layered import LayeredModel
 from joulecheck.workload.columns import (

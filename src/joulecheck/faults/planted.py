@@ -16,9 +16,8 @@ from numpy.typing import ArrayLike
 
 from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Layer
-from joulecheck.deferred import Deferred
 from joulecheck.errors import NotOffered
-from joulecheck.estimate import Estimate, including, total
+from joulecheck.estimate import Deferred, Estimate, including, total
 from joulecheck.model import UNSCALED, Scale, Scales, Subject
 from joulecheck.reference.layered import LayeredModel, batch_of_one
 from joulecheck.workload import Precision

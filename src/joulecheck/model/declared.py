@@ -10,9 +10,8 @@ from typing import cast
 from joulecheck.case import Case
 from joulecheck.coefficient import Coefficient
 from joulecheck.composition import Composition, Each, Max, Sum
-from joulecheck.deferred import Deferred
 from joulecheck.errors import InvalidModel, Unsupported, did_you_mean
-from joulecheck.estimate import MAPPINGS, Estimate
+from joulecheck.estimate import MAPPINGS, Deferred, Estimate
 from joulecheck.knob import Knob
 from joulecheck.machine import Machine
 from joulecheck.model.protocol import (

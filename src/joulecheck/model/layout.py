@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from joulecheck.deferred import Deferred
-from joulecheck.estimate import Answers, Estimate
+from joulecheck.estimate import Answers, Deferred, Estimate
 from joulecheck.workload.columns import Floats
 
 

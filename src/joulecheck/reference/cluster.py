@@ -28,9 +28,8 @@ from numpy.typing import ArrayLike
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.composition import Composition, Sum
-from joulecheck.deferred import Deferred
 from joulecheck.errors import UnknownName
-from joulecheck.estimate import Estimate
+from joulecheck.estimate import Deferred, Estimate
 from joulecheck.knob import Knob, KnobKind
 from joulecheck.machine import Machine, Memory
 from joulecheck.model import UNSCALED, Exemption, Scales

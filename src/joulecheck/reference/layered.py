@@ -14,9 +14,8 @@ import numpy as np
 from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Coefficient, Layer, check_scale
 from joulecheck.composition import Composition
-from joulecheck.deferred import Deferred
 from joulecheck.errors import Unsupported
-from joulecheck.estimate import Estimate
+from joulecheck.estimate import Deferred, Estimate
 from joulecheck.knob import Knob, KnobKind
 from joulecheck.machine import Machine, Memory
 from joulecheck.model import COSTS, UNSCALED, Scale, Scales
