@@ -192,7 +192,7 @@ class DataParallelEnergyModel(LayeredModel):
             latency_through=latency_through,
             subtotals=subtotals,
             traffic={level: getattr(events, level) for level in LEVELS},
-            events=self.told(_counts(events, latency), cases),
+            events=self.told(lambda: _counts(events, latency), cases),
         )
 
     def _energy_terms(

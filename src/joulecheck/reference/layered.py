@@ -222,17 +222,19 @@ class LayeredModel(ABC):
         """By home: bytes up to which operands cross its edge once, if a class says so."""
         return {}
 
-    def told(self, counts: Mapping[str, Floats], cases: Cases) -> Mapping[str, Floats]:
+    def told(
+        self, counts: Callable[[], Mapping[str, Floats]], cases: Cases
+    ) -> Mapping[str, Floats]:
         """(cases,) how often each coefficient is charged.
 
         Worked out when asked for: few laws do, and prices that are stated once a precision
         are many.
 
         Args:
-            counts: by coefficient, those of `BY_PRECISION` without their precision.
+            counts: gives them by coefficient, those of `BY_PRECISION` without a precision.
             cases: whose precisions decide which of these are charged.
         """
-        return Deferred(lambda: self._told(counts, cases.precision))
+        return Deferred(lambda: self._told(counts(), cases.precision))
 
     def _told(self, counts: Mapping[str, Floats], precision: Ints) -> dict[str, Floats]:
         rows = np.arange(len(precision))

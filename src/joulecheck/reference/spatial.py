@@ -231,7 +231,7 @@ class SpatialModel(LayeredModel):
             latency_through=latency_through,
             subtotals=subtotals,
             traffic={name: counts[f"{name}_energy"] for name in self._priced_memories},
-            events=self.told(counts, cases),
+            events=self.told(lambda: counts, cases),
         )
 
     @property

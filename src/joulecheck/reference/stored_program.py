@@ -187,7 +187,7 @@ class StoredProgramEnergyModel(LayeredModel):
             latency_through=times.through,
             subtotals=subtotals,
             traffic=events.bytes,
-            events=self.told(self._counts(events, latency), cases),
+            events=self.told(lambda: self._counts(events, latency), cases),
         )
 
     def _counts(self, events: Events, latency: Floats) -> dict[str, Floats]:

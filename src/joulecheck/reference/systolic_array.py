@@ -244,7 +244,7 @@ class SystolicArrayEnergyModel(LayeredModel):
             latency_through=latency_through,
             subtotals=subtotals,
             traffic=self._traffic(events),
-            events=self.told(self._counts(events, latency), cases),
+            events=self.told(lambda: self._counts(events, latency), cases),
         )
 
     def _counts(self, events: Events, latency: Floats) -> dict[str, Floats]:
