@@ -186,7 +186,7 @@ class TestWhatFitsCrossesOnce:
         *,
         kept: float = 1e6,
         homes: frozenset[str] = OPERANDS,
-        line: int = 1,
+        line: int | None = None,
     ) -> bool | None:
         chip = Machine(name="tiny", memories={"dram": Memory(homes=homes, line=line)})
         return holds(

@@ -84,7 +84,7 @@ class WhatFitsCrossesOnce(Property):
             if name not in answers.traffic:
                 continue
             memory = model.machine.memories[name]
-            once = batch_traffic(cases.operators, cases.bits, line=memory.line)
+            once = batch_traffic(cases.operators, cases.bits, line=memory.line or 1)
             allowed = sum(getattr(once, role) for role in sorted(memory.homes))
             margin = at_most(answers.traffic[name], np.asarray(allowed))
             margins.append(np.where(needed <= model.resident[name], margin, np.nan))

@@ -167,7 +167,7 @@ class DataParallelEnergyModel(LayeredModel):
     def _passed(self, name: str, memory: Memory) -> Memory:
         """Every SM has its own shared memory; the others hand over whole sectors."""
         near = name == "shared"
-        line = 1 if near else self.data.geometry["sector_bytes"]
+        line = None if near else self.data.geometry["sector_bytes"]
         copies = self.data.units if near else 1
         return attrs.evolve(super()._passed(name, memory), copies=copies, line=line)
 
