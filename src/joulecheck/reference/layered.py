@@ -237,7 +237,7 @@ class LayeredModel(ABC):
         return Deferred(lambda: self._told(counts(), cases.precision))
 
     def _told(self, counts: Mapping[str, Floats], precision: Ints) -> dict[str, Floats]:
-        rows = np.arange(len(precision))
+        rows, none = np.arange(len(precision)), np.zeros(len(precision))
         tables = {stem: np.zeros((len(PRECISIONS), len(rows))) for stem in BY_PRECISION}
         for stem, table in tables.items():
             table[precision, rows] = counts.get(stem, 0.0)
@@ -247,7 +247,7 @@ class LayeredModel(ABC):
             if stated:
                 found[name] = tables[stem][PRECISIONS.index(Precision[stated])]
             else:
-                found[name] = counts[name]
+                found[name] = counts.get(name, none)
         return found
 
     @cached_property
