@@ -1,4 +1,4 @@
-"""How well the region of a finding matches where the law fails."""
+"""How well the outline of a finding, or its regions, match where the law fails."""
 
 from __future__ import annotations
 
