@@ -4,8 +4,8 @@
         --output-format json --output-file score.json
     python bench/score_tables.py score.json
 
-Prints the kill matrix by kind of fault and family of laws, the comparison with other
-suites, what survives and why, and which law is alone with what.
+Prints the figures in short, the kill matrix by kind of fault and family of laws, the
+comparison with other suites, what survives and why, and which law is alone with what.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from joulecheck.faults import KINDS
+from joulecheck.scoring.fit import FALSE, RECALL
 
 Mutants = Sequence[Mapping[str, Any]]
 
@@ -123,10 +124,47 @@ def idle(document: Mapping[str, Any]) -> list[str]:
     return [f"`{law}`" for law, alone in document["alone"].items() if not alone]
 
 
+def quantiles(of: Mapping[str, float], form: str, unit: str = "") -> str:
+    """A median and a 95th percentile."""
+    return f"median {of['median']:{form}}{unit}, 95th percentile {of['p95']:{form}}{unit}"
+
+
+def numbers(document: Mapping[str, Any]) -> list[str]:
+    """How many are killed and how soon, and what the findings say of them."""
+    summary, mutants = document["summary"], document["mutants"]
+    seconds, checks = summary["seconds_to_first_kill"], summary["checks_to_first_kill"]
+    found = [one for mutant in mutants for one in mutant["explanations"]]
+    named = [one["named"] for one in found if one["named"] is not None]
+    first = [one["named_first"] for one in found if one["named"] is not None]
+    fits = [one["region"] for one in found if one["region"] is not None]
+    good = [one for one in fits if one["recall"] >= RECALL and one["false"] < FALSE]
+    answers = sum(one["of_answers"] for one in good)
+    median = {
+        name: statistics.median(one[name] for one in found)
+        for name in ("nodes", "off_minimum")
+    }
+    reached = f"{summary['killed_of_reached']:.1%} of those that differ"
+    named_in = f"{sum(named) / len(named):.1%} of {len(named)} first kills"
+    matched = f"{len(good) / len(fits):.1%} of {len(fits)}"
+    size = " operator, ".join(f"{number:g}" for number in median.values())
+    rows = {
+        "killed": f"{summary['killed']} of {summary['mutants']}, {reached}",
+        "time to the first kill, one core": quantiles(seconds, ".2g", " s"),
+        "cases to the first kill, of all laws": quantiles(checks, ",.0f"),
+        "minimal counterexample": f"median {size} fields off their plainest",
+        "blame names a planted place": f"{named_in}, "
+        f"in the first place {sum(first) / len(first):.1%}",
+        f"it holds >= {RECALL:.0%} of what fails, and < {FALSE:.0%} else": f"{matched}, "
+        f"{len(good) - answers} by the workload, {answers} by what the model answers",
+    }
+    return table(("", ""), rows.items())
+
+
 def main() -> None:
     """Print all tables."""
     document = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     parts = {
+        "In numbers": numbers(document),
         "Kinds and families": matrix(document),
         "Other suites": comparison(document),
         "Survivors": survivors(document["mutants"]),

@@ -231,6 +231,7 @@ class TestOffers:
             splits = frozenset({"m"})
             gradual = True
             symmetries: ClassVar = {"gemm": ["energy"]}
+            resident: ClassVar = {"dram": 1e6}
             latency_composition = "alu"
             subtotals: ClassVar = {"all": ["alu"]}
             machine = Machine(
@@ -257,6 +258,7 @@ class TestOffers:
                     latency_through={Layer.ALU: 1.0},
                     subtotals={"all": 1.0},
                     traffic={"dram": 1.0},
+                    events={"op_energy": 1.0},
                 )
 
         alone = Subject.of(Full)
@@ -271,6 +273,37 @@ class TestOffers:
                 return attrs.evolve(found, subtotals={"all": 1.0}, traffic={"dram": 1.0})
 
         assert not Subject.of(Loose).offers & {Offer.SUBTOTALS, Offer.TRAFFIC}
+
+    def test_events_are_those_of_declared_coefficients(self) -> None:
+        class Loose(Plain):
+            def estimate(self, case: Case, scale: Scale = UNSCALED) -> Estimate:
+                return attrs.evolve(super().estimate(case, scale), events={"op": 1.0})
+
+        class Priced(Loose):
+            coefficients: ClassVar = {"op": Coefficient("op", 1.0, "J/op")}
+
+        assert Offer.EVENTS not in Subject.of(Loose).offers
+        assert Subject.of(Priced).events == {"op"}
+
+    @pytest.mark.parametrize(
+        ("declared", "message"),
+        [
+            ({"dram": "all"}, r"resident\['dram'\] must be a number of bytes, >= 0"),
+            ({"dram": -1}, r"resident\['dram'\] must be a number of bytes"),
+            ({"dram": math.nan}, r"resident\['dram'\] must be a number of bytes"),
+            ({"dram": None}, r"resident\['dram'\] must be a number of bytes"),
+            ({"drum": 1}, r"resident\['drum'\] must be of a memory .* did you mean dram"),
+        ],
+    )
+    def test_what_is_resident_is_bytes_of_a_memory(
+        self, declared: Mapping[str, Any], message: str
+    ) -> None:
+        class Keeping(Plain):
+            machine = Machine(name="keeping", memories={"dram": Memory()})
+            resident = declared
+
+        with pytest.raises(InvalidModel, match=message):
+            Subject.of(Keeping)
 
     def test_a_memory_that_is_no_home_offers_no_bandwidth(self) -> None:
         class Homeless(Plain):
@@ -297,6 +330,7 @@ class TestOffers:
             (Estimate(latency=1j), r"latency must be a real number"),
             (Estimate(energy_terms={"alu": "1"}), r"energy_terms\['alu'\] must be a real"),
             (Estimate(traffic={"dram": "1"}), r"traffic\['dram'\] must be a real number"),
+            (Estimate(events={"op": "1"}), r"events\['op'\] must be a real number"),
             (Estimate(energy_terms=[1.0]), r"energy_terms must be a mapping"),  # type: ignore[arg-type]  # wrong on purpose
             (KeyError("table"), r"cannot answer the smallest case, Gemm.* KeyError"),
         ],

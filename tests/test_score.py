@@ -323,6 +323,14 @@ class TestAccepted:
             assert one.fault.partition("#")[0] in KINDS
             assert len(one.reason.split()) > 5
 
+    def test_may_be_none(self, tmp_path: Path) -> None:
+        file = tmp_path / "survivors.toml"
+        file.write_text("# nothing survives\n")
+
+        assert accepted_survivors(file) == ()
+        assert superfluous((), [trial("two#0")]) == []
+        assert reason_for(trial("two#0"), ()) is None
+
     @pytest.mark.parametrize(
         ("text", "rule"),
         [

@@ -29,6 +29,7 @@ from joulecheck_properties.bounds.static_energy_within_static_power import (
     StaticEnergyWithinStaticPower,
 )
 from joulecheck_properties.bounds.utilisation_is_a_share import UtilisationIsAShare
+from joulecheck_properties.bounds.what_fits_crosses_once import WhatFitsCrossesOnce
 from joulecheck_properties.bounds.zero_work import ZeroWork
 from joulecheck_properties.composition.fused_at_most_unfused import FusedAtMostUnfused
 from joulecheck_properties.composition.independent_operators_add import (
@@ -42,6 +43,9 @@ from joulecheck_properties.composition.latency_within_terms import LatencyWithin
 from joulecheck_properties.composition.layers_sum_to_total import LayersSumToTotal
 from joulecheck_properties.composition.prefixes_agree import PrefixesAgree
 from joulecheck_properties.composition.subtotals import Subtotals
+from joulecheck_properties.composition.terms_are_prices_times_events import (
+    TermsArePricesTimesEvents,
+)
 from joulecheck_properties.composition.utilisation_is_achieved_over_peak import (
     UtilisationIsAchievedOverPeak,
 )
@@ -174,6 +178,7 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     StaticEnergyWithinStaticPower(),  # BND015
     MemoryTimeAboveTraffic(),  # BND016
     LaunchAsDeclared(),  # BND017
+    WhatFitsCrossesOnce(),  # BND018
     LayersSumToTotal(),  # CMP001
     PrefixesAgree(),  # CMP002
     LatencyWithinTerms(),  # CMP003
@@ -183,6 +188,7 @@ CATALOGUE: Final[tuple[Property, ...]] = (
     Subtotals(),  # CMP007
     LatencyPrefixesAgree(),  # CMP008
     UtilisationIsAchievedOverPeak(),  # CMP009
+    TermsArePricesTimesEvents(),  # CMP010
     Subadditive(),  # CON001
     GrowthWithinQuanta(),  # CON002
     CapacityUpTrafficNotUp(),  # CON003

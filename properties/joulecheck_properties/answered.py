@@ -41,6 +41,7 @@ def _finite(answers: Answers, offers: frozenset[Offer]) -> Bools:
         answers.latency_through,
         answers.subtotals,
         answers.traffic,
+        answers.events,
     )
     bounded = [~np.isinf(number) for numbers in optional for number in numbers.values()]
     known = map(np.isfinite, offered_numbers(answers, offers))

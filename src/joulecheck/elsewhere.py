@@ -187,6 +187,7 @@ def _written(answers: Answers) -> dict[str, Any]:
         **{field: _by_layer(getattr(answers, field)) for field in BY_LAYER},
         "subtotals": _lists(answers.subtotals.items()),
         "traffic": _lists(answers.traffic.items()),
+        "events": _lists(answers.events.items()),
         "unsupported": answers.unsupported.tolist(),
         "errors": [[row, error] for row, error in answers.errors.items()],
     }
@@ -220,6 +221,7 @@ def _read(data: Mapping[str, Any]) -> Answers:
         latency_through=latency_through,
         subtotals=_arrays(data["subtotals"]),
         traffic=_arrays(data["traffic"]),
+        events=_arrays(data["events"]),
         scope=None,
         unsupported=np.array(data["unsupported"], dtype=bool),
         errors=dict(data["errors"]),

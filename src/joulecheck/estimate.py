@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final, TypeVar
 
 import attrs
 import numpy as np
@@ -21,8 +22,36 @@ MAPPINGS: Final = (
     "latency_through",
     "subtotals",
     "traffic",
+    "events",
 )
 """The fields of an estimate that hold numbers by name."""
+
+
+Value = TypeVar("Value")
+
+
+class Deferred(Mapping[str, Value]):
+    """Numbers by name that cost nothing until one is read, for what few laws look at."""
+
+    def __init__(self, make: Callable[[], Mapping[str, Value]]) -> None:
+        """Hold what makes it."""
+        self._make = make
+
+    @cached_property
+    def _made(self) -> Mapping[str, Value]:
+        return self._make()
+
+    def __getitem__(self, name: str) -> Value:
+        """One number, or an array of them."""
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names."""
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        """How many names."""
+        return len(self._made)
 
 
 @attrs.frozen(kw_only=True)
@@ -54,6 +83,10 @@ class Estimate:
     traffic: Mapping[str, ArrayLike] = _NOTHING
     """Bytes that cross the edge of each memory towards the arithmetic or back, each as
     often as it does."""
+    events: Mapping[str, ArrayLike] = _NOTHING
+    """By the name of a coefficient: how often it is charged, in the unit that it prices
+    (J/B: byte, J/op: op, W: second), counted without the price. Of a price that is not
+    charged, such as that of another precision, 0."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -69,6 +102,7 @@ class Answers:
     latency_through: dict[Layer, Floats]
     subtotals: dict[str, Floats]
     traffic: dict[str, Floats]
+    events: Mapping[str, Floats]
     scope: frozenset[str] | None
     unsupported: Bools
     """The model said `Unsupported`."""
@@ -120,7 +154,7 @@ def gathered(parts: Sequence[tuple[Ints, Answers]], size: int) -> Answers:
     """The answers of `size` cases from parts, each with the rows that it answers.
 
     Every row is in one part. A term that a part does not have is 0 there, and a
-    prediction through a layer, a sub-total or a traffic none.
+    prediction through a layer, a sub-total, a traffic or a count of events none.
     """
 
     def column(values: Iterable[Floats]) -> Floats:
@@ -158,6 +192,7 @@ def gathered(parts: Sequence[tuple[Ints, Answers]], size: int) -> Answers:
         latency_through=terms("latency_through", nothing),
         subtotals=terms("subtotals", nothing),
         traffic=terms("traffic", nothing),
+        events=Deferred(lambda: terms("events", nothing)),
         scope=frozenset().union(*scopes) if scopes else None,
         unsupported=unsupported,
         errors=errors,

@@ -29,6 +29,8 @@ class Memory:
     the arithmetic; none where that is not known."""
     copies: int = 1
     """How many there are of it, such as one a core. The bandwidth is that of all."""
+    line: int | None = None
+    """Byte: of each tensor, whole lines of so many cross its edge; any number if absent."""
 
 
 _ROUNDING: Final = 1e-9

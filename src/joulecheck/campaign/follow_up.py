@@ -14,7 +14,9 @@ import numpy as np
 from joulecheck.campaign.blame import Evidence, Fix, blame, fix_of
 from joulecheck.campaign.contrast import nearest_passing
 from joulecheck.campaign.reduce import LAZY_LIMIT, Reduced, reduce
+from joulecheck.campaign.regions.figures import figures_of
 from joulecheck.campaign.regions.generalise import generalise
+from joulecheck.campaign.regions.outline import Draws, outline
 from joulecheck.campaign.shrink import shrink
 from joulecheck.case import AnyCase
 from joulecheck.counterexample import Blame, Contrast, Counterexample, numbers_of
@@ -36,6 +38,9 @@ LAZY_REGION_LIMIT: Final = 1500
 
 SEEN: Final = 2048
 """Fresh cases of a vectorised model that blame and coverage are judged by."""
+
+COVERED: Final = 0.99
+"""Share of the failures seen from which regions say enough of them."""
 
 LAZY_SEEN: Final = 64
 """The same of another model."""
@@ -111,7 +116,7 @@ class FollowUp:
         found = attrs.evolve(found, blame=self._blame(found.case, seen))
         if region and not self._is_alike(found):
             around = self._region(found.genes, seen.failing)
-            found = attrs.evolve(found, region=around)
+            found = attrs.evolve(found, region=self._outlined(around))
             within = self._inside(around, seen.failing)
             if not within.all():  # the others may have another cause
                 some = Evidence(seen.failing[within], seen.passing)
@@ -162,6 +167,19 @@ class FollowUp:
         if found.regions and not found.contains(self.space, minimal)[0]:
             return attrs.evolve(found, regions=(), coverage=0.0)  # another failure's
         return found
+
+    def _outlined(self, around: Generalised) -> Generalised:
+        """With an outline of all failures, where the regions leave some of them out."""
+        if not self.in_bulk or around.coverage >= COVERED:
+            return around
+        draws = Draws(
+            space=self.space,
+            fails=self._fail,
+            known=lambda rows: inside_any(self.known, self.space, rows),
+            rng=self.random,
+            told=figures_of(self.model),
+        )
+        return attrs.evolve(around, outline=outline(draws, around.regions))
 
     def _inside(self, around: Generalised | None, rows: Ints) -> Bools:
         if around is None or not around.regions:

@@ -72,6 +72,7 @@ def _picojoules(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
         latency=found.latency,
         latency_terms=found.latency_terms,
         latency_through=found.latency_through,
+        events=found.events,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Final
 import attrs
 
 from joulecheck.errors import UnknownName, did_you_mean
+from joulecheck.faults.accounts import ACCOUNT_FAULTS
 from joulecheck.faults.bounds import BOUNDS_FAULTS
 from joulecheck.faults.coefficients import COEFFICIENT_FAULTS
 from joulecheck.faults.definitions import DEFINITION_FAULTS
@@ -26,6 +27,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
     **{
         fault.name: fault
         for fault in (
+            *ACCOUNT_FAULTS,
             *BOUNDS_FAULTS,
             *COEFFICIENT_FAULTS,
             *DEFINITION_FAULTS,

@@ -17,9 +17,16 @@ import numpy as np
 from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Layer
 from joulecheck.errors import NotOffered
+from joulecheck.estimate import Deferred
 from joulecheck.faults.planted import Arrays, Change, FaultyModel, dearer
 from joulecheck.reference.layered import LayeredModel
-from joulecheck.workload.columns import Bools, Floats, OperatorColumns, operator_columns
+from joulecheck.workload.columns import (
+    CONV2D,
+    Bools,
+    Floats,
+    OperatorColumns,
+    operator_columns,
+)
 
 MARK: Final = "#"
 """Between a kind's name and the number of a variant."""
@@ -110,12 +117,33 @@ def rescaled(
 def moved(
     model: LayeredModel, found: Arrays, memory: str, factor: Floats | float
 ) -> Arrays:
-    """The bytes of a memory times a factor: its energy and the traffic that is told."""
+    """The bytes of a memory times a factor: its energy, and what is told of them."""
     traffic = dict(found.traffic)
     if memory in traffic:
         traffic[memory] = traffic[memory] * factor
     dearer = rescaled(model, found, {memory: factor})
-    return attrs.evolve(dearer, traffic=traffic)
+    counted = recounted(model, dearer, {memory: factor})
+    return attrs.evolve(counted, traffic=traffic)
+
+
+def recounted(
+    model: LayeredModel, found: Arrays, factors: Mapping[str, Floats | float]
+) -> Arrays:
+    """The events of energy terms times factors, as they are told."""
+    return attrs.evolve(
+        found,
+        events=Deferred(
+            lambda: {
+                name: count * factors.get(_term(model, name), 1.0)
+                for name, count in found.events.items()
+            }
+        ),
+    )
+
+
+def _term(model: LayeredModel, coefficient: str) -> str:
+    """The term that a coefficient of a reference model moves."""
+    return min(model.coefficients[coefficient].terms or {coefficient})
 
 
 def lasting(
@@ -123,14 +151,14 @@ def lasting(
 ) -> Arrays:
     """The answer with another latency in all, and what a model computes from it.
 
-    Those are the utilisation and static energy, and `by_layer` the latencies up to each
-    layer. The terms of latency stay.
+    Those are the utilisation, static energy and the seconds that it is charged for, and
+    `by_layer` the latencies up to each layer. The terms of latency stay.
     """
     lasts = np.where(found.latency > 0, latency / found.latency, 1.0)
     static = dict.fromkeys(terms_of(model, Layer.STATIC), lasts)
     with np.errstate(divide="ignore"):
         utilisation = found.utilisation / lasts
-    changed = rescaled(model, found, static)
+    changed = recounted(model, rescaled(model, found, static), static)
     through = found.latency_through
     if by_layer:
         through = {layer: time * lasts for layer, time in through.items()}
@@ -162,6 +190,15 @@ def with_operators(
 ) -> Cases:
     """The same cases with the columns of their operators changed."""
     return Cases(cases.precision, cases.__getitem__, lambda: change(cases.operators))
+
+
+def windows_in_full(ops: OperatorColumns) -> OperatorColumns:
+    """The operators with the elements that windows of convolutions share for each."""
+    taps = np.maximum(ops.input_elements, ops.m * ops.k * ops.instances)
+    is_convolution = ops.kind == CONV2D
+    return attrs.evolve(
+        ops, input_elements=np.where(is_convolution, taps, ops.input_elements)
+    )
 
 
 def with_cases(cases: Cases, change: Callable[[Case], Case], concerned: Bools) -> Cases:

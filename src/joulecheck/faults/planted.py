@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Layer
 from joulecheck.errors import NotOffered
-from joulecheck.estimate import Estimate, including, total
+from joulecheck.estimate import Deferred, Estimate, including, total
 from joulecheck.model import UNSCALED, Scale, Scales, Subject
 from joulecheck.reference.layered import LayeredModel, batch_of_one
 from joulecheck.workload import Precision
@@ -137,6 +137,7 @@ class Arrays(Estimate):
     latency_through: Mapping[Layer, Floats]
     subtotals: Mapping[str, Floats]
     traffic: Mapping[str, Floats]
+    events: Mapping[str, Floats]
 
     @classmethod
     def of(cls, answer: Estimate) -> Arrays:
@@ -156,6 +157,7 @@ class Arrays(Estimate):
             latency_through=arrays(answer.latency_through),
             subtotals=arrays(answer.subtotals),
             traffic=arrays(answer.traffic),
+            events=Deferred(lambda: arrays(answer.events)),
         )
 
 
@@ -194,11 +196,15 @@ def near_coefficient(model: LayeredModel) -> str:
 def with_near_bytes(
     model: LayeredModel, cases: Cases, scales: Scales, byte: Floats
 ) -> Arrays:
-    """The answer with so many bytes more next to the arithmetic, in energy alone."""
+    """The answer with so many bytes more next to the arithmetic, counted and charged."""
     name = near_coefficient(model)
     (term, *_) = sorted(model.coefficients[name].terms or ())
     price = model.coefficients[name].value * scales.get(name, 1.0)
-    return dearer(model, sound(model, cases, scales), term, byte * price)
+    found = dearer(model, sound(model, cases, scales), term, byte * price)
+    return attrs.evolve(
+        found,
+        events=Deferred(lambda: {**found.events, name: found.events[name] + byte}),
+    )
 
 
 def _dropped_term(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
@@ -253,7 +259,7 @@ def _wrapped_rows(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate
 
 
 def times(found: Arrays, factor: Floats) -> Estimate:
-    """All energies and latencies times a factor a case."""
+    """All energies, their events and all latencies times a factor a case."""
 
     def scaled(terms: Mapping[Any, Any]) -> dict[Any, Floats]:
         return {name: value * factor for name, value in terms.items()}
@@ -267,6 +273,7 @@ def times(found: Arrays, factor: Floats) -> Estimate:
         through=scaled(found.through),
         latency_through=scaled(found.latency_through),
         subtotals=scaled(found.subtotals),
+        events=Deferred(lambda: scaled(found.events)),
     )
 
 

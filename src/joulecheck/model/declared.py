@@ -10,8 +10,8 @@ from typing import cast
 from joulecheck.case import Case
 from joulecheck.coefficient import Coefficient
 from joulecheck.composition import Composition, Each, Max, Sum
-from joulecheck.errors import InvalidModel, Unsupported
-from joulecheck.estimate import MAPPINGS, Estimate
+from joulecheck.errors import InvalidModel, Unsupported, did_you_mean
+from joulecheck.estimate import MAPPINGS, Deferred, Estimate
 from joulecheck.knob import Knob
 from joulecheck.machine import Machine
 from joulecheck.model.protocol import (
@@ -183,6 +183,19 @@ def symmetries(model: Model) -> dict[str, frozenset[str]]:
     return {name: frozenset(costs) for name, costs in declared.items() if costs}
 
 
+def resident(model: Model, machine: Machine) -> dict[str, float]:
+    """By memory: the bytes of operands up to which each crosses its edge once."""
+    declared = dict(getattr(model, "resident", {}))
+    for name, room in declared.items():
+        where = f"resident[{name!r}]"
+        if name not in machine.memories:
+            rule = f"of a memory of its machine: {did_you_mean(name, machine.memories)}"
+            raise InvalidModel(_wrong(model, where, rule, room))
+        if not isinstance(room, numbers.Real) or not float(room) >= 0:
+            raise InvalidModel(_wrong(model, where, "a number of bytes, >= 0", room))
+    return declared
+
+
 def smallest(operators: frozenset[str]) -> Workload:
     """The plainest workload of a kind that is answered."""
     return next(tiny for nature, tiny in SMALLEST.items() if nature in operators)
@@ -286,7 +299,10 @@ def check_estimate(name: str, estimate: object) -> None:
     for field in ("energy", "latency", "utilisation"):
         _check_number(name, field, getattr(estimate, field))
     for field in MAPPINGS:
-        for term, value in _mapping(name, field, getattr(estimate, field)).items():
+        values = _mapping(name, field, getattr(estimate, field))
+        if isinstance(values, Deferred):  # of a model that is checked elsewhere
+            continue
+        for term, value in values.items():
             _check_number(name, f"{field}[{term!r}]", value)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from joulecheck.estimate import Answers, Estimate
+from joulecheck.estimate import Answers, Deferred, Estimate
 from joulecheck.workload.columns import Floats
 
 
@@ -43,6 +43,7 @@ def stacked(
         latency_through=terms("latency_through", np.nan),
         subtotals=terms("subtotals", np.nan),
         traffic=terms("traffic", np.nan),
+        events=Deferred(lambda: terms("events", np.nan)),
         scope=frozenset().union(*scopes) if scopes else None,
         unsupported=unsupported,
         errors=errors,
@@ -69,6 +70,7 @@ def laid_out(estimate: Estimate, size: int) -> Answers:
         latency_through=terms(estimate.latency_through),
         subtotals=terms(estimate.subtotals),
         traffic=terms(estimate.traffic),
+        events=Deferred(lambda: terms(estimate.events)),
         scope=estimate.scope,
         unsupported=np.zeros(size, dtype=bool),
         errors={},

@@ -52,7 +52,8 @@ class Model(Protocol):
     `machine`, `bounds`, `exemptions`, `estimate_batch(cases, scales)`, which answers a
     whole batch with arrays, and `knobs` {name: Knob} with `derive(factors)`, which gives
     the model of another machine. `splits` (a subset of `DIMENSIONS`), `gradual` and
-    `symmetries` {one of `SYMMETRIES`: costs} tell of the mapping: see `Subject`.
+    `symmetries` {one of `SYMMETRIES`: costs} tell of the mapping, and `resident` {memory:
+    bytes} of what crosses its edge once: see `Subject`.
     """
 
     name: str
@@ -110,6 +111,8 @@ class Offer(Enum):
     COMPOSITION = 'declare latency_composition = Sum("launch", Max(...))'
     SUBTOTALS = "return Estimate(subtotals={...}) and declare subtotals = {name: terms}"
     TRAFFIC = "return Estimate(traffic={memory: bytes})"
+    EVENTS = "return Estimate(events={coefficient: how often it is charged})"
+    RESIDENT = "declare resident = {memory: bytes of operands that cross its edge once}"
     COEFFICIENTS = "declare coefficients = {name: Coefficient(...)} and obey `scale`"
     PEAK = "declare machine = Machine(name=..., peak={Precision: op/s})"
     BANDWIDTH = "declare machine = Machine(name=..., memories={name: Memory(...)})"

@@ -42,6 +42,11 @@ class Subject:
     """The energy terms, or other sub-totals, that each sub-total is the sum of, sorted."""
     traffic: frozenset[str]
     """The memories whose traffic it tells."""
+    events: frozenset[str]
+    """The coefficients of which it tells how often they are charged."""
+    resident: Mapping[str, float]
+    """By memory: bytes. Where all operands of each operator, results at the width of a
+    partial sum, are no more together, each crosses the memory's edge once at most."""
     smooth: frozenset[str]
     """Memories beyond the chip whose traffic grows no faster than its room shrinks."""
     precisions: tuple[Precision, ...]
@@ -99,12 +104,16 @@ class Subject:
             model, Case(declared.smallest(operators), precisions[0])
         )
         traffic = machine.memories.keys() & first.traffic.keys()
+        events = coefficients.keys() & first.events.keys()
+        resident = declared.resident(model, machine)
         present = {
             Offer.LAYERS: bool(layers),
             Offer.COEFFICIENTS: bool(coefficients),
             Offer.COMPOSITION: composition is not None,
             Offer.SUBTOTALS: declared.are_given(model, subtotals, first),
             Offer.TRAFFIC: bool(traffic),
+            Offer.EVENTS: bool(events),
+            Offer.RESIDENT: bool(resident),
             Offer.KNOBS: bool(knobs),
             Offer.SPLITS: bool(splits),
             Offer.GRADUAL: bool(getattr(model, "gradual", False)),
@@ -120,6 +129,8 @@ class Subject:
             latency_composition=composition,
             subtotals=subtotals,
             traffic=frozenset(traffic),
+            events=frozenset(events),
+            resident=resident,
             smooth=frozenset(getattr(model, "smooth", ())),
             precisions=precisions,
             operators=operators,

@@ -18,10 +18,10 @@ from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.machine import Memory
 from joulecheck.quantities import BITS_PER_BYTE, OPS_PER_MAC
-from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Prices, Rates
+from joulecheck.reference.layered import Prices, Rates
 from joulecheck.reference.spatial import SpatialModel, Work, moved_by, served
 from joulecheck.workload import Precision
-from joulecheck.workload.columns import PRECISIONS, Floats
+from joulecheck.workload.columns import PARTIAL_SUM_BYTES, PRECISIONS, Floats
 
 FACTORS: Final = 2
 """Operands that a macro latches for a MAC, besides the sum."""
@@ -71,6 +71,7 @@ class AdaptiveDatapathEnergyModel(SpatialModel):
             "static": ("static_power",),
         }
     )
+    last: ClassVar = "scratchpad"
     saves: ClassVar = {
         "scratchpad": frozenset({"routing", "scratchpad", "network", "dram"})
     }

@@ -23,12 +23,13 @@ from typing import Final, TypeVar
 
 import attrs
 import numpy as np
+from numpy.typing import ArrayLike
 
 from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.composition import Composition, Sum
 from joulecheck.errors import UnknownName
-from joulecheck.estimate import Estimate
+from joulecheck.estimate import Deferred, Estimate
 from joulecheck.knob import Knob, KnobKind
 from joulecheck.machine import Machine, Memory
 from joulecheck.model import UNSCALED, Exemption, Scales
@@ -147,6 +148,11 @@ class ClusterEnergyModel(LayeredModel):
         one = self.chip.machine.memories[name]
         return _times(self.chips, one, "bandwidth", "capacity")
 
+    @property
+    def resident(self) -> dict[str, float]:
+        """That of the chip if it is alone: several have some operands each."""
+        return self.chip.resident if self.chips == 1 else {}
+
     def _moved_by(self, coefficient: str) -> frozenset[str]:
         """What it moves in the chip; the price of the link moves the link."""
         if coefficient == PRICE:
@@ -206,7 +212,8 @@ class ClusterEnergyModel(LayeredModel):
         latency: Floats = np.asarray(one.latency) + waited
         terms = {name: self.chips * np.asarray(v) for name, v in one.energy_terms.items()}
         terms["static"] = latency * e[STATIC]
-        terms["link"] = self.chips * cases.operators.per_case(sent) * price
+        link_bytes = self.chips * cases.operators.per_case(sent)
+        terms["link"] = link_bytes * price
         links = self.hops * (cases.operators.per_case(results) * price)
         through = self._through(one, links)
         through[Layer.STATIC] += waited * e[STATIC]
@@ -223,7 +230,22 @@ class ClusterEnergyModel(LayeredModel):
             },
             subtotals=self._subtotals(one, links),
             traffic={name: self.chips * np.asarray(q) for name, q in one.traffic.items()},
+            events=Deferred(lambda: self._together_told(one.events, latency, link_bytes)),
         )
+
+    def _together_told(
+        self, one: Mapping[str, ArrayLike], latency: Floats, sent: Floats
+    ) -> dict[str, Floats]:
+        """How often each coefficient is charged: of all chips, and of their links.
+
+        Args:
+            one: of a chip.
+            latency: (cases,) seconds, all of which draw the static power of all chips.
+            sent: (cases,) bytes over all links.
+        """
+        chips = {name: self.chips * np.asarray(count) for name, count in one.items()}
+        found = {**chips, STATIC: latency}
+        return found | ({PRICE: sent} if self.hops else {})
 
     def _subtotals(self, one: Estimate, links: Floats) -> dict[str, Floats]:
         """Joule of all chips by kind, and of the links, which move data."""

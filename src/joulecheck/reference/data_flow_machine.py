@@ -65,6 +65,7 @@ class DataFlowMachineEnergyModel(SpatialModel):
             "static": ("static_power",),
         }
     )
+    last: ClassVar = "shared"
     saves: ClassVar = {
         "local": frozenset({"local", "shared"}),
         "shared": frozenset({"local", "shared", "dram"}),

@@ -43,7 +43,6 @@ from joulecheck.machine import Memory
 from joulecheck.model import UNSCALED, Scales
 from joulecheck.quantities import BITS_PER_BYTE
 from joulecheck.reference.layered import (
-    PARTIAL_SUM_BYTES,
     Coefficients,
     LayeredModel,
     Rates,
@@ -54,7 +53,13 @@ from joulecheck.reference.machine_file import Engine, Tile
 from joulecheck.reference.stalls import stalled
 from joulecheck.reference.traffic import Operands, smooth_traffic, spills
 from joulecheck.workload import Precision
-from joulecheck.workload.columns import PRECISIONS, Floats, Ints, tensor_bytes
+from joulecheck.workload.columns import (
+    PARTIAL_SUM_BYTES,
+    PRECISIONS,
+    Floats,
+    Ints,
+    tensor_bytes,
+)
 
 LEVELS: Final = ("shared", "l2", "dram")
 """From the SM outwards; the traffic of a level crosses from it towards the SM."""
@@ -160,9 +165,17 @@ class DataParallelEnergyModel(LayeredModel):
     saves: ClassVar = {"l2": frozenset({"coalescing", "coherence", "dram"})}
 
     def _passed(self, name: str, memory: Memory) -> Memory:
-        """Every SM has its own shared memory."""
-        copies = self.data.units if name == "shared" else 1
-        return attrs.evolve(super()._passed(name, memory), copies=copies)
+        """Every SM has its own shared memory; the others hand over whole sectors."""
+        near = name == "shared"
+        line = None if near else self.data.geometry["sector_bytes"]
+        copies = self.data.units if near else 1
+        return attrs.evolve(super()._passed(name, memory), copies=copies, line=line)
+
+    @property
+    def resident(self) -> dict[str, float]:
+        """What fits L2 comes from DRAM once."""
+        sector = self.data.geometry["sector_bytes"]
+        return {"dram": self.l2_capacity // sector * sector}
 
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""
@@ -179,6 +192,7 @@ class DataParallelEnergyModel(LayeredModel):
             latency_through=latency_through,
             subtotals=subtotals,
             traffic={level: getattr(events, level) for level in LEVELS},
+            events=self.told(lambda: _counts(events, latency), cases),
         )
 
     def _energy_terms(
@@ -532,6 +546,24 @@ class Kernels:
         """Bytes of one register of all lanes of a warp."""
         lane = np.maximum(self.widths.element, self.geometry["register_bytes"])
         return self.geometry["warp"] * lane
+
+
+def _counts(events: Events, latency: Floats) -> dict[str, Floats]:
+    """Each event of some cases by the coefficient that prices it."""
+    return {
+        "mac_energy": events.macs,
+        "op_energy": events.other_ops,
+        "issue_energy": events.instructions,
+        "register_read_energy": events.register_reads,
+        "register_write_energy": events.register_writes,
+        "barrier_energy": events.barriers,
+        "divergence_energy": events.branches,
+        "clock_energy": events.cycles,
+        "coalescing_energy": events.requests,
+        "coherence_energy": events.sectors,
+        **{f"{level}_energy": getattr(events, level) for level in LEVELS},
+        "static_power": latency,
+    }
 
 
 def _issued(warps: float, reads: float, writes: float) -> dict[str, float]:

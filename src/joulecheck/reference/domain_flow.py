@@ -23,7 +23,7 @@ from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.model import COSTS
 from joulecheck.quantities import BITS_PER_BYTE, OPS_PER_MAC
-from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Prices, Rates, dearest
+from joulecheck.reference.layered import Prices, Rates, dearest
 from joulecheck.reference.spatial import (
     Engines,
     SpatialModel,
@@ -35,7 +35,12 @@ from joulecheck.reference.spatial import (
     tensors,
 )
 from joulecheck.workload import Precision
-from joulecheck.workload.columns import PRECISIONS, Floats, OperatorColumns
+from joulecheck.workload.columns import (
+    PARTIAL_SUM_BYTES,
+    PRECISIONS,
+    Floats,
+    OperatorColumns,
+)
 
 INJECTED: Final = 2
 """Operands that a PE hands on with every MAC: an input and a weight."""
@@ -144,6 +149,7 @@ class DomainFlowEnergyModel(SpatialModel):
             "static": ("static_power",),
         }
     )
+    last: ClassVar = "global"
     saves: ClassVar = {
         "tile": frozenset({"streamer", "tile", "global"}),
         "global": frozenset({"streamer", "tile", "global", "dma", "dram"}),

@@ -15,7 +15,7 @@ from joulecheck.case import Case, Cases
 from joulecheck.coefficient import Coefficient, Layer, check_scale
 from joulecheck.composition import Composition
 from joulecheck.errors import Unsupported
-from joulecheck.estimate import Estimate
+from joulecheck.estimate import Deferred, Estimate
 from joulecheck.knob import Knob, KnobKind
 from joulecheck.machine import Machine, Memory
 from joulecheck.model import COSTS, UNSCALED, Scale, Scales
@@ -24,13 +24,7 @@ from joulecheck.reference.derivation import UNITS, derived
 from joulecheck.reference.machine_file import MachineFile
 from joulecheck.reference.traffic import Widths
 from joulecheck.workload import Precision, Totals
-from joulecheck.workload.columns import PRECISIONS, Floats, Ints
-
-PARTIAL_SUM_BYTES: Final[Floats] = np.array(
-    [8.0 if p.bits == Precision.FP64.bits else 4.0 for p in PRECISIONS]
-)
-"""By precision: sums of 64-bit formats are kept in 64 bits, all others in 32."""
-
+from joulecheck.workload.columns import PARTIAL_SUM_BYTES, PRECISIONS, Floats, Ints
 
 OPERANDS: Final = frozenset({"input", "weight", "output"})
 
@@ -223,6 +217,39 @@ class LayeredModel(ABC):
             for name in self.data.coefficients
         }
 
+    @property
+    def resident(self) -> dict[str, float]:
+        """By home: bytes up to which operands cross its edge once, if a class says so."""
+        return {}
+
+    def told(
+        self, counts: Callable[[], Mapping[str, Floats]], cases: Cases
+    ) -> Mapping[str, Floats]:
+        """(cases,) how often each coefficient is charged.
+
+        Worked out when asked for: few laws do, and prices that are stated once a precision
+        are many.
+
+        Args:
+            counts: gives them by coefficient, those of `BY_PRECISION` without a precision.
+            cases: whose precisions decide which of these are charged.
+        """
+        return Deferred(lambda: self._told(counts(), cases.precision))
+
+    def _told(self, counts: Mapping[str, Floats], precision: Ints) -> dict[str, Floats]:
+        rows, none = np.arange(len(precision)), np.zeros(len(precision))
+        tables = {stem: np.zeros((len(PRECISIONS), len(rows))) for stem in BY_PRECISION}
+        for stem, table in tables.items():
+            table[precision, rows] = counts.get(stem, 0.0)
+        found = {}
+        for name in self.coefficients:
+            stem, _, stated = name.partition(".")
+            if stated:
+                found[name] = tables[stem][PRECISIONS.index(Precision[stated])]
+            else:
+                found[name] = counts.get(name, none)
+        return found
+
     @cached_property
     def charged(self) -> dict[Part, frozenset[str]]:
         """The coefficients up to each layer, and those of each kind that is no layer."""
@@ -397,6 +424,7 @@ def batch_of_one(
         latency_through={layer: _only(v) for layer, v in found.latency_through.items()},
         subtotals={n: _only(v) for n, v in found.subtotals.items()},
         traffic={n: _only(v) for n, v in found.traffic.items()},
+        events=Deferred(lambda: {n: _only(v) for n, v in found.events.items()}),
     )
 
 

@@ -125,6 +125,14 @@ class RooflineModel(LayeredModel):
             },
             subtotals={"dynamic": work},
             traffic={self.home: crossing},
+            events=self.told(
+                lambda: {
+                    "mac_energy": ops / OPS_PER_MAC,
+                    self._byte_energy: crossing,
+                    "static_power": latency,
+                },
+                cases,
+            ),
         )
 
     @property

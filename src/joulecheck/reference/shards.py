@@ -21,10 +21,10 @@ import attrs
 import numpy as np
 
 from joulecheck.case import Cases
-from joulecheck.reference.layered import PARTIAL_SUM_BYTES
 from joulecheck.workload.columns import (
     CONV2D,
     ELEMENTWISE,
+    PARTIAL_SUM_BYTES,
     Floats,
     OperatorColumns,
     tensor_bytes,

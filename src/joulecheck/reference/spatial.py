@@ -208,6 +208,8 @@ class SpatialModel(LayeredModel):
 
     before: ClassVar[tuple[str, ...]] = ()
     """The latency terms that pass before an operator starts."""
+    last: ClassVar[str]
+    """The memory of the chip that all that comes from outside passes."""
 
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""
@@ -229,7 +231,14 @@ class SpatialModel(LayeredModel):
             latency_through=latency_through,
             subtotals=subtotals,
             traffic={name: counts[f"{name}_energy"] for name in self._priced_memories},
+            events=self.told(lambda: counts, cases),
         )
+
+    @property
+    def resident(self) -> dict[str, float]:
+        """What fits the last memory on the chip crosses the edge of each home once."""
+        room = min(self._capacity(self.last))
+        return {name: room for name, memory in self.data.memories.items() if memory.homes}
 
     @abstractmethod
     def _work(self, cases: Cases) -> Work:

@@ -20,7 +20,7 @@ from joulecheck.case import Cases
 from joulecheck.coefficient import Layer
 from joulecheck.machine import Memory
 from joulecheck.quantities import OPS_PER_MAC
-from joulecheck.reference.layered import PARTIAL_SUM_BYTES, Prices, Rates
+from joulecheck.reference.layered import Prices, Rates
 from joulecheck.reference.spatial import (
     SpatialModel,
     Tensors,
@@ -32,7 +32,12 @@ from joulecheck.reference.spatial import (
 )
 from joulecheck.reference.traffic import spills
 from joulecheck.workload import Precision
-from joulecheck.workload.columns import PRECISIONS, Floats, OperatorColumns
+from joulecheck.workload.columns import (
+    PARTIAL_SUM_BYTES,
+    PRECISIONS,
+    Floats,
+    OperatorColumns,
+)
 
 MEAN_DISTANCE: Final = 1 / 3
 """Between two random points of a line, as a share of its length."""
@@ -91,6 +96,7 @@ class SpatialPartitionEnergyModel(SpatialModel):
             "static": ("static_power",),
         }
     )
+    last: ClassVar = "local"
     saves: ClassVar = {"local": frozenset({"barrier", "ingress", "egress", "dram"})}
 
     @property

@@ -146,6 +146,12 @@ class StoredProgramEnergyModel(LayeredModel):
         carried = super()._passed(name, memory)
         return attrs.evolve(carried, copies=self.data.units if private else 1)
 
+    @property
+    def resident(self) -> dict[str, float]:
+        """What fits the last level on the chip comes from DRAM once."""
+        *_, last, home = self.levels
+        return {home: self._capacity(last)}
+
     @cached_property
     def levels(self) -> tuple[str, ...]:
         """The memories of this machine, from the core outwards."""
@@ -181,7 +187,20 @@ class StoredProgramEnergyModel(LayeredModel):
             latency_through=times.through,
             subtotals=subtotals,
             traffic=events.bytes,
+            events=self.told(lambda: self._counts(events, latency), cases),
         )
+
+    def _counts(self, events: Events, latency: Floats) -> dict[str, Floats]:
+        """Each event by the coefficient that prices it."""
+        return {
+            "mac_energy": events.macs,
+            "op_energy": events.other_ops,
+            **dict.fromkeys(PIPELINE, events.instructions),
+            "register_read_energy": events.register_reads,
+            "register_write_energy": events.register_writes,
+            **{f"{level}_energy": events.bytes[level] for level in self.levels},
+            "static_power": latency,
+        }
 
     def _energy_terms(
         self, cases: Cases, events: Events, latency: Floats, e: Coefficients

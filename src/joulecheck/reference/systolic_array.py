@@ -23,7 +23,6 @@ from joulecheck.machine import Memory
 from joulecheck.model import UNSCALED, Scales
 from joulecheck.quantities import BITS_PER_BYTE, OPS_PER_MAC
 from joulecheck.reference.layered import (
-    PARTIAL_SUM_BYTES,
     Coefficients,
     LayeredModel,
     Prices,
@@ -34,6 +33,7 @@ from joulecheck.reference.stalls import once, stalled
 from joulecheck.reference.traffic import Operands, spilled, spills
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import (
+    PARTIAL_SUM_BYTES,
     PRECISIONS,
     Floats,
     OperatorColumns,
@@ -207,6 +207,20 @@ class SystolicArrayEnergyModel(LayeredModel):
         """All but K: deep weights are not taken apart where they would fit in parts."""
         return frozenset({"batch", "m", "n"})
 
+    @property
+    def resident(self) -> dict[str, float]:
+        """Inputs of one block, with weights that are staged or sums that are kept.
+
+        Weights come again only for rows beyond the accumulators, and then only if a row
+        of them is longer than its share of the staging memory: K w + M w_p bytes, no
+        less than either.
+        """
+        geometry = self.data.geometry
+        row = geometry["weight_bytes"] / geometry["array_side"]
+        sums = geometry["accumulator_rows"] * float(PARTIAL_SUM_BYTES.min())
+        room = min(geometry["activation_bytes"], row + sums)
+        return dict.fromkeys(self.homes.values(), room)
+
     def estimate_batch(self, cases: Cases, scales: Scales = UNSCALED) -> Estimate:
         """Answer a batch with arrays, one entry a case."""
         e = Coefficients(self.coefficients, scales)
@@ -230,7 +244,26 @@ class SystolicArrayEnergyModel(LayeredModel):
             latency_through=latency_through,
             subtotals=subtotals,
             traffic=self._traffic(events),
+            events=self.told(lambda: self._counts(events, latency), cases),
         )
+
+    def _counts(self, events: Events, latency: Floats) -> dict[str, Floats]:
+        """Each event by the coefficient that prices it."""
+        far = self._far_traffic(events)
+        return {
+            "mac_energy": events.macs,
+            "op_energy": events.other_ops,
+            "instruction_energy": events.tiles,
+            "forwarding_energy": events.forwarded,
+            "weight_shift_energy": events.shifted,
+            "accumulator_read_energy": events.accumulated,
+            "accumulator_write_energy": events.accumulated,
+            "buffer_read_energy": events.streamed,
+            "buffer_write_energy": events.stored,
+            "staging_energy": events.staged,
+            **{f"{name}_energy": crossing for name, crossing in far.items()},
+            "static_power": latency,
+        }
 
     def _events(self, cases: Cases, tiles: Tiles) -> Events:
         """The counts of each operator."""

@@ -3,7 +3,7 @@
 from joulecheck.region.atoms import Atom, Interval, Kinds, Residues, Values
 from joulecheck.region.columns import Columns
 from joulecheck.region.features import Feature, How
-from joulecheck.region.region import Generalised, Measured, Region, SomeOperator
+from joulecheck.region.region import Generalised, Measured, Outline, Region, SomeOperator
 
 __all__ = [
     "Atom",
@@ -14,6 +14,7 @@ __all__ = [
     "Interval",
     "Kinds",
     "Measured",
+    "Outline",
     "Region",
     "Residues",
     "SomeOperator",

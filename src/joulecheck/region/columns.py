@@ -32,9 +32,19 @@ PERTURBED: Final = "perturbed "
 LARGEST: Final = "largest factor"
 LEAST: Final = "least factor"
 GENE: Final = "gene "
+TOLD: Final = "told "
+EXTREMES: Final = {"largest ": np.fmax, "smallest ": np.fmin}
+"""Of a number of the operators of each case, by the start of the column's name."""
 
 CODES: Final = 64
 """Values from which a gene is a number rather than a code."""
+
+
+Figures = Mapping[str, Floats]
+"""Figures of a model's answers by name, one a case."""
+
+Told = Callable[[Cases], Figures]
+"""Asks a model."""
 
 
 def _ends(cases: Cases) -> Ints:
@@ -97,9 +107,16 @@ _OF_OPERATORS: Final[Mapping[str, Callable[[Cases], Floats]]] = {
 class Columns:
     """The columns of some rows of a space, each computed when first asked for."""
 
-    def __init__(self, space: CaseSpace, rows: Ints) -> None:
-        """Name the columns of canonical rows."""
+    def __init__(self, space: CaseSpace, rows: Ints, told: Told | None = None) -> None:
+        """Name the columns of canonical rows.
+
+        Args:
+            space: of the cases.
+            rows: (n, width) canonical rows.
+            told: asks the model; without it there are no figures of its answers.
+        """
         self.size = len(rows)
+        self._told = told
         self._space = space
         self._rows = rows
         self._known: dict[tuple[str, str], Floats | Trait] = {}
@@ -206,6 +223,17 @@ class Columns:
         return ("kind", *self._fields, *computed)
 
     @cached_property
+    def figures(self) -> Figures:
+        """The figures of the model's answers to each question; none if it is not asked."""
+        if self._told is None:
+            return {}
+        return {
+            f"{role}{TOLD}{name}": values
+            for role, cases in self.questions.items()
+            for name, values in self._told(cases).items()
+        }
+
+    @cached_property
     def owners(self) -> Ints:
         """(operators,) the case of each operator."""
         return np.repeat(np.arange(self.size), self.counts)
@@ -280,7 +308,16 @@ class Columns:
         gene = name.removeprefix(GENE)
         if gene in self._genes:
             return self._rows[:, self._genes[gene]].astype(np.float64)
-        return None
+        is_extreme = name.startswith(tuple(EXTREMES))
+        return self._extreme(name) if is_extreme else self.figures.get(name)
+
+    def _extreme(self, name: str) -> Floats | None:
+        """The largest or the smallest number of the operators of each case."""
+        which, _, short = name.partition(" ")
+        if short not in self.operator_names:
+            return None
+        found: Floats = EXTREMES[f"{which} "].reduceat(self.operator(short), self.starts)
+        return found
 
     def _of_scales(self, name: str) -> Floats:
         if name in {LARGEST, LEAST}:

@@ -8,8 +8,8 @@ import attrs
 import cattrs
 import numpy as np
 
-from joulecheck.region.atoms import Atom, merged
-from joulecheck.region.columns import Columns
+from joulecheck.region.atoms import Atom, Kinds, merged
+from joulecheck.region.columns import TOLD, Columns, Told
 from joulecheck.region.features import How
 from joulecheck.region.sampling import Sampler, moves_of
 from joulecheck.region.wording import sentence
@@ -93,15 +93,21 @@ class Region:
         operators = [SomeOperator(merged(pattern.atoms)) for pattern in self.operators]
         return attrs.evolve(self, operators=operators, atoms=merged(self.atoms))
 
-    def contains(self, space: CaseSpace, rows: Ints) -> Bools:
+    def contains(self, space: CaseSpace, rows: Ints, told: Told | None = None) -> Bools:
         """(n,) which canonical rows of a space are inside.
 
+        Args:
+            space: of the cases.
+            rows: (n, width) canonical rows.
+            told: asks the model, for conditions on its answers.
+
         Raises:
-            UnknownName: the region speaks of something that the space has not.
+            UnknownName: the region speaks of something that the space has not, or of
+                answers of a model that is not asked.
         """
         if not len(rows):
             return np.zeros(0, dtype=bool)
-        return self.holds(Columns(space, rows))
+        return self.holds(Columns(space, rows, told))
 
     def holds(self, columns: Columns) -> Bools:
         """(n,) the same of rows whose columns are known."""
@@ -153,6 +159,52 @@ def _as_regions(regions: Iterable[Region]) -> tuple[Region, ...]:
 
 
 @attrs.frozen(kw_only=True)
+class Outline:
+    """Where a law fails as a whole: nearly all of its failures, and hardly anything else.
+
+    It is seen in draws of the space's sampler alone, and its conditions may be on what
+    the model answers. So it says where to look; a region says what is known to fail.
+    """
+
+    regions: tuple[Region, ...] = attrs.field(converter=_as_regions)
+    """One conjunction, or one for each of some kinds of case."""
+    coverage: float
+    """Of the fresh failures, the share inside."""
+    false: float
+    """Of the fresh cases inside, the share that does not fail."""
+    tried: int
+    """Fresh cases inside."""
+
+    @property
+    def of_answers(self) -> bool:
+        """Whether it speaks of what the model answers, and not of workloads alone."""
+        atoms = [atom for region in self.regions for atom in region.atoms]
+        features = [atom.feature for atom in atoms if not isinstance(atom, Kinds)]
+        names = [name for feature in features for name in feature.of]
+        return any(TOLD in name and f"{TOLD}least" not in name for name in names)
+
+    @property
+    def sentence(self) -> str:
+        """All conjunctions in one sentence."""
+        return "; or ".join(region.sentence for region in self.regions)
+
+    def contains(self, space: CaseSpace, rows: Ints, told: Told | None = None) -> Bools:
+        """(n,) which canonical rows are inside; see `Region.contains`.
+
+        Raises:
+            UnknownName: it speaks of something that the space has not.
+        """
+        return _in_any(self.regions, Columns(space, rows, told))
+
+
+def _in_any(regions: Iterable[Region], columns: Columns) -> Bools:
+    inside = np.zeros(columns.size, dtype=bool)
+    for region in regions:
+        inside |= region.holds(columns)
+    return inside
+
+
+@attrs.frozen(kw_only=True)
 class Generalised:
     """Where a property fails: one region, or several together."""
 
@@ -164,6 +216,8 @@ class Generalised:
     """Cases asked."""
     proven: bool
     """Whether there are regions, all are, and the search did not stop at its limit."""
+    outline: Outline | None = None
+    """Where the property fails as a whole, if the regions leave much of it out."""
 
     @property
     def around(self) -> Region | None:
@@ -172,11 +226,7 @@ class Generalised:
 
     def contains(self, space: CaseSpace, rows: Ints) -> Bools:
         """(n,) which canonical rows are in one of the regions."""
-        columns = Columns(space, rows)
-        inside = np.zeros(len(rows), dtype=bool)
-        for region in self.regions:
-            inside |= region.holds(columns)
-        return inside
+        return _in_any(self.regions, Columns(space, rows))
 
 
 def add_hooks(made: cattrs.Converter) -> None:

@@ -6,7 +6,15 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from joulecheck.region.atoms import Atom, Interval, Kinds, Residues, Values
-from joulecheck.region.columns import FACTOR, GENE, LARGEST, LEAST, PERTURBED
+from joulecheck.region.columns import (
+    EXTREMES,
+    FACTOR,
+    GENE,
+    LARGEST,
+    LEAST,
+    PERTURBED,
+    TOLD,
+)
 from joulecheck.region.features import Feature, How
 
 NOUNS: Final = {
@@ -214,7 +222,11 @@ def _name(name: str) -> str:
         return name.upper()
     if name.startswith(FACTOR):
         return f"the factor of {name.removeprefix(FACTOR)}"
+    if TOLD in name:
+        return name.replace(TOLD, "")
     role, _, short = name.partition(" ")
+    if f"{role} " in EXTREMES and name not in _WORDS:
+        return f"the {role} {_name(short)}"
     known = _WORDS.get(name) or (f"{role} {_WORDS[short]}" if short in _WORDS else name)
     return known.removeprefix(GENE)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from joulecheck.counterexample import Blame, Counterexample, Numbers
-from joulecheck.region import Generalised, Measured
+from joulecheck.region import Generalised, Measured, Outline
 from joulecheck.reports.wording import Line, case_lines
 
 MOST_NAMED: Final = 8
@@ -32,6 +32,17 @@ def region_lines(found: Generalised | None) -> Iterator[Line]:
         yield ("" if index else "region"), region.sentence
         if region.measured is not None:
             yield "", _measured(region.measured)
+    if found.outline is not None:
+        yield "in all", f"fails in {found.outline.sentence}"
+        yield "", _outlined(found.outline)
+
+
+def _outlined(found: Outline) -> str:
+    false = "none" if not found.false else f"{found.false:.2%}"
+    return (
+        f"holds {found.coverage:.1%} of fresh failures; {false} of {found.tried:,} fresh "
+        "cases inside holds"
+    )
 
 
 def _measured(measured: Measured) -> str:

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from joulecheck.quantities import engineering
+from joulecheck.validation.counts import ITS_EVENTS
 from joulecheck.validation.fitters import Fit, Fitted, Status
 
 FORMAT: Final = 1
@@ -43,6 +44,9 @@ def _verdict(found: Fit) -> str:
     ]
     if counts[Status.RECOVERED]:
         told[0] += f" within {found.worst:.1e}"
+    by_events = sum(one.count == ITS_EVENTS for one in found.coefficients)
+    if by_events:
+        told.append(f"{by_events} by events alone")
     for status, words in (
         (Status.UP_TO_A_CONSTANT, "up to a constant"),
         (Status.UNCOUNTED, "without a count"),

@@ -175,12 +175,14 @@ def _show_regions(console: Console, found: Iterable[Explanation]) -> None:
     if not fits:
         return
     good = share(sum(fit.good for fit in fits), fits)
+    answers = sum(fit.good and fit.of_answers for fit in fits)
     recalls, shares = ([getattr(f, name) for f in fits] for name in ("recall", "false"))
     _say(
         console,
         f"regions: {_percent(good)} of {len(fits)} hold at least {RECALL:.0%} of the "
-        f"failing cases and less than {FALSE:.0%} of others; in the median "
-        f"{statistics.median(recalls):.2%} and {statistics.median(shares):.2%}",
+        f"failing cases and less than {FALSE:.0%} of others, {answers} of them by what "
+        f"the model answers; in the median {statistics.median(recalls):.2%} and "
+        f"{statistics.median(shares):.2%}",
     )
 
 

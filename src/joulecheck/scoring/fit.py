@@ -1,4 +1,4 @@
-"""How well the region of a finding matches where the law fails."""
+"""How well the outline of a finding, or its regions, match where the law fails."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Final
 import attrs
 import numpy as np
 
+from joulecheck.campaign.regions.figures import figures_of
 from joulecheck.campaign.search import checks_in
 from joulecheck.model import Subject
 from joulecheck.property import Property
-from joulecheck.region import Generalised
+from joulecheck.region import Generalised, Outline
 from joulecheck.workload.columns import Bools, Ints
 
 DENSE: Final = 32_768
@@ -33,6 +34,8 @@ class Fit:
     """Share of these inside; of none 1, if there is a region."""
     false: float
     """Of the cases drawn inside, the share for which the law does not fail."""
+    of_answers: bool = False
+    """Whether it speaks of what the model answers, and not of workloads alone."""
 
     @property
     def good(self) -> bool:
@@ -40,9 +43,27 @@ class Fit:
         return self.recall >= RECALL and self.false < FALSE
 
 
+def _of_outline(
+    found: Outline, law: Property, model: Subject, random: np.random.Generator
+) -> Fit:
+    space, told = law.space(model), figures_of(model)
+    rows = space.sample(random, checks_in(DENSE, law))
+    fails = law.checked_margin(model, space.batch(rows)) < 0
+    inside = found.contains(space, rows, told)
+    both = int((inside & fails).sum())
+    return Fit(
+        failing=int(fails.sum()),
+        recall=both / fails.sum() if fails.any() else 1.0,
+        false=1 - both / inside.sum() if inside.any() else 0.0,
+        of_answers=found.of_answers,
+    )
+
+
 def fit_of(found: Generalised, law: Property, model: Subject, seed: int) -> Fit:
-    """Hold the regions that were found, if any, to fresh cases."""
+    """Hold the outline, or else the regions that were found, to fresh cases."""
     space, random = law.space(model), np.random.default_rng(seed)
+    if found.outline is not None:
+        return _of_outline(found.outline, law, model, random)
 
     def fails(rows: Ints) -> Bools:
         return law.checked_margin(model, space.batch(rows)) < 0

@@ -1,12 +1,13 @@
 """Counts that are known without asking how a model works: of a workload, and of answers.
 
 Multiply-accumulates, operations and compulsory bytes follow from the workload. Bytes of
-traffic and seconds are outputs of the model. Nothing here reads a coefficient.
+traffic, seconds and events are outputs of the model. Nothing here reads a price.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 import attrs
 import numpy as np
@@ -16,6 +17,9 @@ from joulecheck.estimate import Answers
 from joulecheck.model import Subject
 from joulecheck.quantities import OPS_PER_MAC
 from joulecheck.workload.columns import PRECISIONS, Floats
+
+ITS_EVENTS: Final = "its events"
+"""The name of what a model counts of a coefficient."""
 
 
 @attrs.frozen(eq=False)
@@ -48,6 +52,20 @@ def known_counts(model: Subject, cases: Cases, answers: Answers) -> list[Count]:
             if count.unit != "B"
         ]
     return found
+
+
+def told_events(model: Subject, answers: Answers) -> dict[str, Count]:
+    """By coefficient: how often the model says that it is charged."""
+    return {
+        name: Count(ITS_EVENTS, priced(model.coefficients[name].unit), events)
+        for name, events in answers.events.items()
+        if name in model.coefficients
+    }
+
+
+def priced(unit: str) -> str:
+    """What a coefficient of this unit is charged for: "MAC" of J/MAC, "s" of W."""
+    return unit.rpartition("/")[2].replace("W", "s")
 
 
 def _of_work(cases: Cases) -> Iterator[Count]:

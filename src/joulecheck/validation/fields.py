@@ -70,8 +70,8 @@ FIGURES: Final[Mapping[FieldKind, frozenset[Offer]]] = {
 }
 """The declarations in which a figure of each kind is stated."""
 
-_ALL_ANSWERS: Final = frozenset({Offer.TRAFFIC}).union(*ANSWERS.values())
-"""No figure here moves traffic: shapes and capacities do."""
+_ALL_ANSWERS: Final = frozenset({Offer.TRAFFIC, Offer.EVENTS}).union(*ANSWERS.values())
+"""No figure here moves traffic or other counts: shapes and capacities do."""
 
 _ALL_FIGURES: Final = frozenset().union(*FIGURES.values())
 

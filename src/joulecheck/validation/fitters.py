@@ -16,8 +16,11 @@ known from there:
   proportion to a known one (see `counts`) of the coefficient's unit, least squares over
   the workloads give v_i. Where it is in proportion to one of another unit, or to more or
   fewer bytes, they give v_i times a constant, such as the bytes that a MAC moves.
-- Where no known count is in proportion to r_i, only the product v_i n_i is known: doubling
-  v_i and halving n_i leaves every output as it is.
+- A model that tells its events, n_i itself, closes what is left: r_i over n_i is v_i, and
+  of a coefficient with a count from outside both must give it. A price and a count that
+  are both wrong and cancel are not seen.
+- Where no known count is in proportion to r_i, and no events are told, only the product
+  v_i n_i is known: doubling v_i and halving n_i leaves every output as it is.
 - Coefficients whose responses are in proportion multiply one count. From outputs without
   scaled calls only their sum is identifiable, which is the combination that is named.
 """
@@ -37,7 +40,7 @@ from joulecheck.coefficient import Coefficient
 from joulecheck.errors import InvalidModel, NotOffered
 from joulecheck.estimate import Answers
 from joulecheck.model import Offer, Subject
-from joulecheck.validation.counts import known_counts
+from joulecheck.validation.counts import known_counts, priced, told_events
 from joulecheck.validation.workload_set import workload_source
 from joulecheck.workload.columns import Bools, Floats
 
@@ -81,7 +84,7 @@ class Status(Enum):
     UNCOUNTED = "no output counts its events"
     ZERO = "it is declared 0, which no factor moves"
     MIS_SCALED = "the fitted value is not the declared one"
-    MISCOUNTED = "its energy is not in proportion to the bytes of its own memory"
+    MISCOUNTED = "its energy is not in proportion to its bytes or events"
     DEAD = "no output responds to it"
     NOT_LINEAR = "energy is not linear in it"
     LEAKING = "it moves terms that it does not declare"
@@ -218,6 +221,7 @@ class _Fitting:
         self.base = model.ask(self.cases)
         self.energy = self.base.energy
         self.counts = known_counts(model, self.cases, self.base)
+        self.events = told_events(model, self.base)
         self.scaled = {name: self._scaled(name) for name in model.energy_coefficients}
         self.responses = {
             name: self._response(answers.energy, FACTORS[0])
@@ -275,7 +279,8 @@ class _Fitting:
         others = self._undeclared(name, declared)
         if others:
             return attrs.evolve(made, status=Status.LEAKING, also_moves=others)
-        return self._counted(made, declared, response)
+        found = self._counted(made, declared, response)
+        return found if found.status.is_fault else self._closed(found, response)
 
     def _is_felt(self, response: Floats) -> Bools:
         felt: Bools = np.abs(response) * FACTORS[0] > ROUNDING * self.energy
@@ -314,6 +319,26 @@ class _Fitting:
             ).any()
         )
 
+    def _closed(self, found: Fitted, response: Floats) -> Fitted:
+        """Held against the events that the model tells of it, if it does."""
+        events = self.events.get(found.name)
+        if events is None:
+            return found
+        slope = self._slope(response, events.values)
+        if slope is None:
+            return attrs.evolve(found, status=Status.MISCOUNTED, count=events.name)
+        constant = slope / found.declared
+        right = abs(constant - 1) <= ACCURACY
+        if right and found.status is Status.RECOVERED:
+            return found
+        return attrs.evolve(
+            found,
+            status=Status.RECOVERED if right else Status.MIS_SCALED,
+            value=slope,
+            count=events.name,
+            constant=constant,
+        )
+
     def _counted(self, made: Fitted, declared: Coefficient, response: Floats) -> Fitted:
         """With its value, if the response is in proportion to a known count."""
         found = {
@@ -321,7 +346,7 @@ class _Fitting:
             for count in self.counts
             if (slope := self._slope(response, count.values)) is not None
         }
-        events = declared.unit.rpartition("/")[2].replace("W", "s")
+        events = priced(declared.unit)
         alike = {count: s for count, s in found.items() if count.unit == events}
         if not alike and self._own_memory(declared):
             return attrs.evolve(made, status=Status.MISCOUNTED)

@@ -30,6 +30,11 @@ PRECISIONS: Final = tuple(Precision)
 
 PRECISION_BITS: Final[Ints] = np.array([p.bits for p in PRECISIONS], dtype=np.int64)
 
+PARTIAL_SUM_BYTES: Final[Floats] = np.array(
+    [8.0 if p.bits == Precision.FP64.bits else 4.0 for p in PRECISIONS]
+)
+"""By precision: sums of 64-bit formats are kept in 64 bits, all others in 32."""
+
 OPERATORS: Final = (Gemm, Conv2d, Elementwise)
 """Column `kind` of an operator row holds indices into this tuple."""
 
@@ -209,7 +214,7 @@ def tensor_bytes(elements: Floats, bits: Ints) -> Floats:
 
 
 def batch_traffic(
-    operators: OperatorColumns, bits: Ints, *, touched_only: bool = False
+    operators: OperatorColumns, bits: Ints, *, touched_only: bool = False, line: int = 1
 ) -> BatchTraffic:
     """Traffic of each case, every external tensor once.
 
@@ -217,12 +222,18 @@ def batch_traffic(
         operators: the operators of the batch.
         bits: (cases,) width of an element.
         touched_only: count of inputs only what is certainly read.
+        line: bytes of which each tensor has whole multiples.
     """
     width = operators.per_operator(bits)
     elements = operators.touched_elements if touched_only else operators.input_elements
-    inputs = tensor_bytes(elements, width)
-    weights = tensor_bytes(operators.weight_elements, width)
-    outputs = tensor_bytes(operators.output_elements, width)
+
+    def whole(count: Floats) -> Floats:
+        size = tensor_bytes(count, width)
+        return size if line == 1 else np.ceil(size / line) * line
+
+    inputs = whole(elements)
+    weights = whole(operators.weight_elements)
+    outputs = whole(operators.output_elements)
     sums = operators.per_case
     return BatchTraffic(
         input=sums(inputs * operators.external_inputs),

@@ -10,7 +10,15 @@ import attrs
 
 from joulecheck.region import Columns, Feature, How
 from joulecheck.region.atoms import Level
-from joulecheck.region.columns import FACTOR, GENE, LARGEST, LEAST, PERTURBED
+from joulecheck.region.columns import (
+    EXTREMES,
+    FACTOR,
+    GENE,
+    LARGEST,
+    LEAST,
+    PERTURBED,
+    TOLD,
+)
 from joulecheck.space import Trait
 
 
@@ -82,6 +90,10 @@ _TRIPLES: Final = (
     ("c", "r", "s"),
     ("filters", "p", "q"),
 )
+_TOTALS: Final = frozenset({"energy", "latency", "power"})
+_OF_TOTALS: Final = ("latency over ", "times over ")
+_OF_BYTES: Final = " a compulsory byte"
+"""Figures that some law bounds: to speak of them may say that law again."""
 _GROWING: Final = (*_LOOPS, "operator macs", "macs", "ops", "bytes")
 _PLAIN: Final = frozenset(
     {
@@ -175,3 +187,39 @@ def _cost(name: str, roles: Sequence[str]) -> float:
     if name.startswith((GENE, FACTOR)):
         return 1.15
     return _COSTS.get(name, 1.0 if name in _PLAIN or name.startswith(PERTURBED) else 1.4)
+
+
+def outline_terms(columns: Columns) -> list[list[Feature]]:
+    """What an outline may speak of, by tier: the workload, answers, totals of answers."""
+    roles = [role for role in columns.questions if role]
+    plain = [Feature((name,)) for name in columns.case_names if _is_number(columns, name)]
+    if columns.questions:
+        plain.append(Feature(("ops", "bytes"), How.RATIO))
+        plain += [
+            Feature((f"{which}{name}",))
+            for which in EXTREMES
+            for name in columns.operator_names
+            if not isinstance(columns.column("operator", name), Trait)
+        ]
+    answers: list[Feature] = []
+    totals: list[Feature] = []
+    for name in columns.figures:
+        role = next((role for role in roles if name.startswith(role)), "")
+        short = name.removeprefix(role)
+        if short.startswith(f"{TOLD}least "):  # of the workload and the machine alone
+            plain.append(Feature((name,)))
+            continue
+        tier = totals if _is_of_totals(short.removeprefix(TOLD)) else answers
+        tier.append(Feature((name,)))
+        if role:
+            tier.append(Feature((name, short), How.RATIO))
+    return [plain, answers, totals]
+
+
+def _is_of_totals(figure: str) -> bool:
+    known = figure in _TOTALS or figure.startswith(_OF_TOTALS)
+    return known or figure.endswith(_OF_BYTES)
+
+
+def _is_number(columns: Columns, name: str) -> bool:
+    return not isinstance(columns.column("case", name), Trait)

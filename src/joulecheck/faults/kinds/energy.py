@@ -16,6 +16,7 @@ from joulecheck.faults.mutation import (
     layers_of,
     moved,
     one_of,
+    recounted,
     rescaled,
     terms_of,
 )
@@ -103,7 +104,13 @@ def _excess_savings(rng: Rng, model: LayeredModel) -> Drawn:
 def _macs_for_ops(rng: Rng, model: LayeredModel) -> Drawn:
     del model
     factor = one_of(rng, [0.5, 2.0])
-    return _with_layer(_everywhere(f"alu x {factor:g}", ["alu"], factor), Layer.ALU)
+
+    def change(model: LayeredModel, cases: Cases, scales: Scales) -> Estimate:
+        found = sound(model, cases, scales)
+        return recounted(model, rescaled(model, found, {"alu": factor}), {"alu": factor})
+
+    drawn = Drawn(what=f"alu x {factor:g}", places=["alu"], change=change)
+    return _with_layer(drawn, Layer.ALU)
 
 
 def _unit_slip(rng: Rng, model: LayeredModel) -> Drawn:
@@ -167,7 +174,8 @@ def _static_per_op(rng: Rng, model: LayeredModel) -> Drawn:
         found = sound(model, cases, scales)
         peak = model.peak[cases.precision]
         ideal = cases.ops / (rate * peak)
-        return rescaled(model, found, {"static": ideal / found.latency})
+        share = {"static": ideal / found.latency}
+        return recounted(model, rescaled(model, found, share), share)
 
     places = ("static", "static_power", "STATIC", "energy")
     return Drawn(what=f"at {rate:.0%} of the peak", places=places, change=change)

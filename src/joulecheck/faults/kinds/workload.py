@@ -16,6 +16,7 @@ from joulecheck.faults.mutation import (
     moved,
     one_of,
     rescaled,
+    windows_in_full,
     with_cases,
     with_operators,
 )
@@ -131,14 +132,7 @@ def _dilation_missing(rng: Rng, model: LayeredModel) -> Drawn:
 def _halo_product(rng: Rng, model: LayeredModel) -> Drawn:
     del rng, model
 
-    def columns(ops: OperatorColumns) -> OperatorColumns:
-        taps = np.where(ops.n > 0, ops.m * ops.k * ops.instances, ops.input_elements)
-        halo = np.where(ops.kind == 1, np.maximum(ops.input_elements, taps), 1.0)
-        return attrs.evolve(
-            ops, input_elements=np.where(ops.kind == 1, halo, ops.input_elements)
-        )
-
-    return _other_columns("windows of convolutions, each in full", columns)
+    return _other_columns("windows of convolutions, each in full", windows_in_full)
 
 
 def _rows_and_columns(rng: Rng, model: LayeredModel) -> Drawn:
