@@ -11,8 +11,8 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from joulecheck.campaign.blame import Evidence, Fix, blame, same_culprit
-from joulecheck.campaign.follow_up import FollowUp, inside_any, unrepaired
+from joulecheck.campaign.blame import Evidence, Fix, blame, same_culprit, telling_fix_of
+from joulecheck.campaign.follow_up import CONFIRMED, FollowUp, inside_any, unrepaired
 from joulecheck.campaign.memory import keep_freed_memory
 from joulecheck.campaign.order import Plainness
 from joulecheck.case import AnyCase
@@ -29,9 +29,6 @@ BATCH: Final = 8192
 
 SCALAR_BATCH: Final = 64
 """Cases between two looks at the clock of a model without a batch path."""
-
-CONFIRMED: Final = 8
-"""Screened failures of a batch that are tried on the scalar path, plainest first."""
 
 KEPT: Final = 64
 """Failing rows of a batch that are kept."""
@@ -123,6 +120,8 @@ class Searched:
     cleared: tuple[str, ...] = ()
     """Those that are not."""
     counterexample: Counterexample | None = None
+    beside: Counterexample | None = None
+    """What fails for another reason, where the first one may hide it."""
     region: Region | None = None
     """That of the case that was asked for."""
     unconfirmed: AnyCase | None = None
@@ -259,7 +258,18 @@ class _Search:
             return {"region": up.region_around(self.unit.around, failing)}
         explain = self.unit.explain and not self._out_of_time()
         found = up.counterexample(failing, explain=explain)
-        return {"counterexample": attrs.evolve(found, seed=self.unit.seed)}
+        beside = up.beside(found, failing) if self._may_hide_others(found) else None
+        seed = self.unit.seed
+        return {
+            "counterexample": attrs.evolve(found, seed=seed),
+            "beside": beside if beside is None else attrs.evolve(beside, seed=seed),
+        }
+
+    def _may_hide_others(self, found: Counterexample) -> bool:
+        """Whether nothing tells all of its failures, and none was like that before."""
+        if self.unit.fixes or found.region is None:
+            return False
+        return found.region.around is None and telling_fix_of(found) is None
 
     def _screened(self) -> dict[str, Any]:
         for number, rows in batches(self.unit, self.model, self.law):
