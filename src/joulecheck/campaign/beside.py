@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 
 from joulecheck.campaign.blame import TOTALS, Evidence, edited_margins
-from joulecheck.campaign.edits import LIKELY, Edit, Recomposed, edits_of
+from joulecheck.campaign.edits import Edit, Recomposed, edits_of
 from joulecheck.campaign.regions.vocabulary import SIZES
 from joulecheck.case import Batch, Cases, batch_of
 from joulecheck.model import Subject
@@ -91,8 +91,9 @@ class Beside:
             return
         batch = self.space.batch(self.failing)
         mended = [self._mends(edit, batch) for edit in repairs]
-        best = _best(repairs, mended)
-        yield Way(lambda rows: self._unmended(best, rows), lambda _: True)
+        if any(isinstance(edit, Recomposed) for edit in repairs):
+            best = _best(repairs, mended)
+            yield Way(lambda rows: self._unmended(best, rows), lambda _: True)
         parts = [n for n, e in enumerate(repairs) if not isinstance(e, Recomposed)]
         if parts:  # a change to a total may mend whatever is wrong with it
             some = _best([repairs[n] for n in parts], [mended[n] for n in parts])
@@ -176,9 +177,9 @@ class Beside:
 def _is_telling(edit: Edit) -> bool:
     """Whether a change says what is wrong: more of anything mends all that is too small."""
     if isinstance(edit, Recomposed):
-        return True
+        return (edit.total, edit.how) != ("latency", "sum")
     factor = getattr(edit, "factor", None)
-    return edit.target not in TOTALS and (factor is None or factor in LIKELY)
+    return edit.target not in TOTALS and (factor is None or factor <= 0)
 
 
 def _best(edits: Sequence[Edit], mended: Sequence[Bools]) -> list[Edit]:
