@@ -15,7 +15,7 @@ from typing import Final
 import attrs
 import numpy as np
 
-from joulecheck.campaign.blame import TOTALS, Evidence, edited_margins
+from joulecheck.campaign.blame import MOST_BROKEN, TOTALS, Evidence, edited_margins
 from joulecheck.campaign.edits import Edit, Recomposed, edits_of
 from joulecheck.campaign.regions.vocabulary import SIZES
 from joulecheck.case import Batch, Cases, batch_of
@@ -91,17 +91,17 @@ class Beside:
             return
         batch = self.space.batch(self.failing)
         mended = [self._mends(edit, batch) for edit in repairs]
-        if any(isinstance(edit, Recomposed) for edit in repairs):
-            best = _best(repairs, mended)
-            yield Way(lambda rows: self._unmended(best, rows), lambda _: True)
         parts = [n for n, e in enumerate(repairs) if not isinstance(e, Recomposed)]
-        if parts:  # a change to a total may mend whatever is wrong with it
+        if parts:  # first, for a change to a total may mend whatever is wrong with it
             some = _best([repairs[n] for n in parts], [mended[n] for n in parts])
             targets = {repairs[n].target for n in parts}
             yield Way(
                 lambda rows: self._unmended(some, rows),
                 lambda row: self._mended_elsewhere(row, targets),
             )
+        if len(parts) < len(repairs):
+            best = _best(repairs, mended)
+            yield Way(lambda rows: self._unmended(best, rows), lambda _: True)
 
     def _mended_elsewhere(self, row: Sequence[int], targets: set[str]) -> bool:
         """Whether changes to other parts mend a row."""
@@ -110,7 +110,7 @@ class Beside:
         return bool(others) and others.isdisjoint(targets)
 
     def _repairs(self, row: Sequence[int]) -> list[Edit]:
-        """Single changes that mend a case, break nothing and are telling."""
+        """Single changes that mend a case, break hardly anything and are telling."""
         case = self.space.build(row)
         if not case.questions:
             return []
@@ -119,7 +119,12 @@ class Beside:
         edits = filter(_is_telling, edits_of(self.model, case, found))
         alone = batch_of(case)
         mending = [edit for edit in edits if self._mends(edit, alone).all()]
-        return [edit for edit in mending if self._mends(edit, self.passing).all()]
+        return [edit for edit in mending if self._breaks(edit) <= MOST_BROKEN]
+
+    def _breaks(self, edit: Edit) -> float:
+        """The share of the passing rows that do not hold with an edit."""
+        kept = self._mends(edit, self.passing)
+        return 1 - float(kept.mean()) if len(kept) else 0.0
 
     def _mends(self, edit: Edit, batch: Batch) -> Bools:
         if not len(batch):

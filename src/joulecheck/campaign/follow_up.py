@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 from typing import Final
 
@@ -29,8 +29,8 @@ from joulecheck.region import Generalised, Region
 from joulecheck.space import CaseSpace
 from joulecheck.workload.columns import Bools, Floats, Ints
 
-CONFIRMED: Final = 8
-"""Screened failures that are tried on the scalar path, plainest first."""
+STARTS: Final = 3
+"""Failures that are made minimal to find another cause beside a known one."""
 
 SHRINK_LIMIT: Final = 2000
 """Cases that Hypothesis may ask of a vectorised model; others are asked fewer."""
@@ -135,13 +135,19 @@ class FollowUp:
                 alike=self.alike,
                 apart=way.apart,
             )
-            for index in Plainness.of(self.space, rows).order()[:CONFIRMED]:
-                if other._fails(self.space.build(rows[index].tolist())):
-                    found = other._minimal(rows[index])
-                    if way.tells(found.genes):
-                        return other.explained(found, rows)
-                    break
+            for row in other._starts(rows):
+                found = other._minimal(row)
+                if way.tells(found.genes):
+                    return other.explained(found, rows)
         return None
+
+    def _starts(self, rows: Ints) -> Iterator[Ints]:
+        """A few rows far apart that fail on the scalar path too."""
+        order = Plainness.of(self.space, rows).order()
+        ends = np.linspace(0, max(0, len(order) - 1), STARTS).astype(np.int64)
+        for index in dict.fromkeys(order[ends].tolist() if len(order) else ()):
+            if self._fails(self.space.build(rows[index].tolist())):
+                yield rows[index]
 
     def explained(
         self, found: Counterexample, failing: Ints, *, region: bool = True

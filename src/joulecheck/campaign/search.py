@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from joulecheck.campaign.blame import Evidence, Fix, blame, same_culprit, telling_fix_of
-from joulecheck.campaign.follow_up import CONFIRMED, FollowUp, inside_any, unrepaired
+from joulecheck.campaign.follow_up import FollowUp, inside_any, unrepaired
 from joulecheck.campaign.memory import keep_freed_memory
 from joulecheck.campaign.order import Plainness
 from joulecheck.case import AnyCase
@@ -29,6 +29,9 @@ BATCH: Final = 8192
 
 SCALAR_BATCH: Final = 64
 """Cases between two looks at the clock of a model without a batch path."""
+
+CONFIRMED: Final = 8
+"""Screened failures of a batch that are tried on the scalar path, plainest first."""
 
 KEPT: Final = 64
 """Failing rows of a batch that are kept."""
