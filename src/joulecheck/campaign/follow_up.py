@@ -124,6 +124,9 @@ class FollowUp:
             None if nothing can be told from it.
         """
         seen = self._seen(failing)
+        known = (*self.fixes, *self.alike)
+        left = unrepaired(known, self.law, self.model, self.space, seen.failing)
+        seen = attrs.evolve(seen, failing=seen.failing[left])
         for way in Beside(self.law, self.model, first.genes, seen).ways():
             rows = seen.failing[way.apart(seen.failing)]
             other = FollowUp(
@@ -131,8 +134,7 @@ class FollowUp:
                 self.model,
                 self.random,
                 known=self.known,
-                fixes=self.fixes,
-                alike=self.alike,
+                fixes=known,
                 apart=way.apart,
             )
             for row in other._starts(rows):
