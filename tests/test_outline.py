@@ -21,6 +21,7 @@ from joulecheck.model import Subject
 from joulecheck.property import property_named
 from joulecheck.region import Feature, Generalised, Interval, Outline, Region, SomeOperator
 from joulecheck.region.atoms import Kinds, Residues
+from joulecheck.region.wording import condition
 from joulecheck.reports.explanation import region_lines
 from joulecheck.resolve import ModelRef
 from joulecheck.workload import Precision
@@ -237,6 +238,12 @@ class TestStored:
         (11.0, 17.0, 14.0),
         (5.0, np.inf, 5.0),
         (-0.3, -0.1, -0.2),
+        (8.0, 16.0, 8.0),
+        (128.0, 100.0, 128.0),
+        (7.036126672936659e-08, np.inf, 7.1e-08),
+        (0.342532238124, -np.inf, 0.34),
+        (0.342532238124, np.nan, 0.342532238124),
+        (-0.342532238124, -np.inf, -0.35),
     ],
 )
 def test_an_end_is_a_plain_number(inside: float, outside: float, expected: float) -> None:
@@ -249,6 +256,28 @@ def test_numbers_that_failures_lack_are_not_spoken_of() -> None:
     ends = Ends([Feature(("a",)), Feature(("b",))], table, failing).conjunction(2)
     assert ends is not None
     assert [end.feature.of for end in ends] == [("b",)]
+
+
+def ends_of(table: list[list[float]], failing: list[bool]) -> list[str]:
+    """The ends that tell some cases apart, in words."""
+    features = [Feature((name,)) for name in "defg"[: len(table)]]
+    found = Ends(features, np.array(table), np.array(failing)).conjunction(len(table))
+    assert found is not None
+    return [text for end in found for text in condition(end.atom)]
+
+
+def test_an_end_is_a_finite_number() -> None:
+    infinite = [[np.inf, np.inf, 5.0, 6.0], [1.0, 2.0, 3.0, 4.0]]
+    assert ends_of(infinite, [True, True, False, False]) == ["e <= 2"]
+
+
+def test_an_end_that_the_others_make_up_for_is_left_out() -> None:
+    table = [
+        [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0],
+        [1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0],
+        [1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0],
+    ]
+    assert ends_of(table, [True, True, *[False] * 6]) == ["e >= 1", "f >= 1"]
 
 
 def test_where_nothing_passes_nothing_need_be_said() -> None:
