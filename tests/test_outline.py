@@ -21,6 +21,7 @@ from joulecheck.model import Subject
 from joulecheck.property import property_named
 from joulecheck.region import Feature, Generalised, Interval, Outline, Region, SomeOperator
 from joulecheck.region.atoms import Kinds, Residues
+from joulecheck.region.features import How
 from joulecheck.region.wording import condition
 from joulecheck.reports.explanation import region_lines
 from joulecheck.resolve import ModelRef
@@ -218,13 +219,33 @@ class TestStored:
 
     def test_it_is_told(self) -> None:
         lines = list(region_lines(self.with_outline().region))
-        assert (
-            "in all",
-            "fails in every INT8 case with dram time over latency >= 0.5",
-        ) in lines
+        assert ("outline", "every INT8 case with dram time over latency >= 0.5") in lines
         assert lines[-1][1] == (
-            "holds 99.6% of fresh failures; 0.04% of 5,000 fresh cases inside holds"
+            "99.6% of fresh failures lie inside; of 5,000 fresh cases inside, 2 hold"
         )
+
+    @pytest.mark.parametrize(
+        ("coverage", "false", "told"),
+        [
+            (
+                1.0,
+                0.0,
+                "all fresh failures lie inside; all of 5,000 fresh cases inside fail",
+            ),
+            (
+                0.99996,
+                0.0002,
+                "99.9% of fresh failures lie inside; of 5,000 fresh cases inside, 1 holds",
+            ),
+        ],
+    )
+    def test_nothing_is_rounded_to_all_or_none(
+        self, coverage: float, false: float, told: str
+    ) -> None:
+        made = attrs.evolve(STORED, coverage=coverage, false=false)
+        around = self.with_outline().region
+        assert around is not None
+        assert list(region_lines(attrs.evolve(around, outline=made)))[-1][1] == told
 
 
 @pytest.mark.parametrize(
@@ -248,6 +269,42 @@ class TestStored:
 )
 def test_an_end_is_a_plain_number(inside: float, outside: float, expected: float) -> None:
     assert plain(float(inside), float(outside)) == expected
+
+
+@pytest.mark.parametrize(
+    ("atom", "expected"),
+    [
+        (
+            Interval(Feature(("larger told energy", "told energy"), How.RATIO), high=0.5),
+            "energy (larger / smaller) <= 0.5",
+        ),
+        (
+            Interval(
+                Feature(("parts told alu layer's share of the energy",)), low=0.25, high=0.5
+            ),
+            "0.25 <= alu layer's share of the energy of the parts <= 0.5",
+        ),
+        (
+            Interval(Feature(("wider loop m", "loop m"), How.RATIO), low=2),
+            "loop M (wider / narrower) >= 2",
+        ),
+        (
+            Interval(Feature(("told energy", "told latency"), How.RATIO), low=2),
+            "energy / latency >= 2",
+        ),
+        (
+            Interval(Feature(("largest larger operator macs",)), low=2),
+            "the largest MACs of the larger >= 2",
+        ),
+        (Interval(Feature(("smallest loop k",)), low=2), "the smallest loop K >= 2"),
+        (Interval(Feature(("largest factor",)), low=2), "the largest factor >= 2"),
+        (Interval(Feature(("told latency",)), high=0.99999999), "latency <= 1 - 1e-08"),
+        (Interval(Feature(("told latency",)), low=1.00000002), "latency >= 1 + 2e-08"),
+        (Interval(Feature(("told latency",)), low=0.999999), "latency >= 0.999999"),
+    ],
+)
+def test_a_condition_in_words(atom: Interval, expected: str) -> None:
+    assert condition(atom) == [expected]
 
 
 def test_numbers_that_failures_lack_are_not_spoken_of() -> None:

@@ -33,16 +33,23 @@ def region_lines(found: Generalised | None) -> Iterator[Line]:
         if region.measured is not None:
             yield "", _measured(region.measured)
     if found.outline is not None:
-        yield "in all", f"fails in {found.outline.sentence}"
+        yield "outline", found.outline.sentence
         yield "", _outlined(found.outline)
 
 
 def _outlined(found: Outline) -> str:
-    false = "none" if not found.false else f"{found.false:.2%}"
-    return (
-        f"holds {found.coverage:.1%} of fresh failures; {false} of {found.tried:,} fresh "
-        "cases inside holds"
-    )
+    covers = "all" if found.coverage == 1 else f"{_floored(found.coverage):.1%} of"
+    failures = f"{covers} fresh failures lie inside"
+    hold = round(found.false * found.tried)
+    if not hold:
+        return f"{failures}; all of {found.tried:,} fresh cases inside fail"
+    holding = f"{hold:,} {'holds' if hold == 1 else 'hold'}"
+    return f"{failures}; of {found.tried:,} fresh cases inside, {holding}"
+
+
+def _floored(share: float) -> float:
+    """A share to a tenth of a percent, so that no more is said than there is."""
+    return math.floor(1000 * share) / 1000
 
 
 def _measured(measured: Measured) -> str:
