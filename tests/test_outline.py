@@ -90,6 +90,11 @@ class TestWorkloads:
         assert len(made.regions) == 2
         assert made.coverage > 0.999
 
+    def test_a_precision_is_named_rather_than_its_width(self) -> None:
+        int8 = PRECISIONS.index(Precision.INT8)
+        made = found(lambda cases: cases.precision == int8)
+        assert made.sentence == "every INT8 case"
+
     def test_what_holds_of_few_operators_is_tried_on_all_graphs(self) -> None:
         odd = Residues(Feature(("loop m",)), 2, [1])
         many = Interval(Feature(("loop m",)), low=33)
@@ -159,6 +164,24 @@ class TestAnswers:
         margins = property_named("BND001").checked_margin(model, space.batch(rows))
         inside = made.contains(space, rows, figures_of(model))
         np.testing.assert_array_equal(inside, margins < 0)
+
+    def test_a_figure_that_no_answer_of_a_batch_has_is_none(self) -> None:
+        spilt = Interval(Feature(("told spill share of the energy",)), high=0.5)
+        made = attrs.evolve(STORED, regions=[Region(atoms=[spilt])])
+        rows = GRAPHS.sample(np.random.default_rng(3), 64)
+        assert not made.contains(GRAPHS, rows, lambda _: {}).any()
+
+    def test_what_the_workload_and_the_machine_say_is_no_answer(self) -> None:
+        for name, of_answers in (
+            ("told least dram time", False),
+            ("larger told least compute time", False),
+            ("told least dram time over latency", True),
+            ("told least dram share of the energy", True),
+            ("told latency over least dram time", True),
+        ):
+            atom = Interval(Feature((name,)), high=1.0)
+            made = attrs.evolve(STORED, regions=[Region(atoms=[atom])])
+            assert made.of_answers is of_answers, name
 
     def test_a_share_of_a_layer(self) -> None:
         model = ModelRef("reference:Intel-i7-12700K", "layer-dropped#0").load()

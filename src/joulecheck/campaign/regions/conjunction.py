@@ -78,7 +78,7 @@ class Ends:
         Args:
             most: of the features, how many may be spoken of.
         """
-        if self.outside.shape[1] <= self.allowed:
+        if is_little(self.outside.shape[1], self.inside.shape[1]):
             return ()
         best: tuple[End, ...] | None = None
         for sides in self.sides:
@@ -146,6 +146,11 @@ class _Sides:
     high: Floats
     excluded: Bools
     """(features, 2, passing) which passing cases each end keeps out."""
+
+
+def is_little(passing: int, failing: int) -> bool:
+    """Whether so many passing cases may stay among so many failures."""
+    return passing <= KEPT * failing
 
 
 def plain(inside: float, outside: float) -> float:
