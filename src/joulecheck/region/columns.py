@@ -317,7 +317,8 @@ class Columns:
         """A figure of the model's answers; NaN if those of this batch leave it out."""
         if TOLD not in name or self._told is None:
             return None
-        return self.figures.get(name, np.full(self.size, np.nan))
+        nothing: Floats = np.full(self.size, np.nan)
+        return self.figures.get(name, nothing)
 
     def _extreme(self, name: str) -> Floats | None:
         """The largest or the smallest number of the operators of each case."""
