@@ -47,6 +47,15 @@ class Exempt(Npu):
     exemptions = (Exemption("MON001", "harvests energy"),)
 
 
+class Stopped(Npu):
+    name = "stopped"
+
+    def estimate(self, case, scale={}):
+        if case.macs > 1:
+            raise KeyboardInterrupt
+        return super().estimate(case, scale)
+
+
 class NoEstimate:
     name = "none"
 """
@@ -76,7 +85,7 @@ class TestFuzz:
         assert (done.returncode, done.stderr) == (0, "")
         assert "0 new findings" in done.stdout
         assert "checks/s" in done.stdout
-        assert done.stdout.startswith("seed 1: 1 models x ")
+        assert done.stdout.startswith("seed 1: 1 model x ")
 
     def test_a_planted_fault_is_reported_with_rule_case_numbers_and_replay(
         self, run: Run
@@ -319,6 +328,12 @@ class TestFindings:
         assert "minimal" in done.stdout
 
 
+def test_what_is_interrupted_says_no_more_than_that(run: Run) -> None:
+    done = run("compose", "mymodel:Stopped")
+
+    assert (done.returncode, done.stderr.strip()) == (130, "interrupted")
+
+
 class TestHelp:
     @pytest.mark.parametrize("command", [[], ["fuzz"], ["score"], ["distribution"]])
     def test_examples_keep_their_lines(self, run: Run, command: list[str]) -> None:
@@ -453,7 +468,7 @@ class TestSettings:
 
         done = run("fuzz", "--cases", "64", "--workers", "0")
 
-        assert done.stdout.startswith("seed 7: 1 models x 2 properties")
+        assert done.stdout.startswith("seed 7: 1 model x 2 properties")
 
     def test_the_environment_wins_over_pyproject_and_loses_to_the_command_line(
         self, run: Run

@@ -400,7 +400,7 @@ class TestCommand:
 
         assert done.exit_code == 1
         assert "SURVIVES launch-slip#0 in reference:Hailo-8" in done.stdout
-        assert "2 mutants of 2 kinds in 1 machines: 1 killed" in done.stdout
+        assert "2 mutants of 2 kinds in 1 machine: 1 killed" in done.stdout
 
     def test_passes_with_a_reason_for_each_survivor(self, tmp_path: Path) -> None:
         file = tmp_path / "accepted.toml"

@@ -33,7 +33,8 @@ class Resampled:
         """How many fail, or hold, of how many."""
         if self.failing:
             holding = self.tried - self.failing
-            return f"{holding} of {self.tried} fresh cases of its region hold now"
+            verb = "holds" if holding == 1 else "hold"
+            return f"{holding} of {self.tried} fresh cases of its region {verb} now"
         return f"all of {self.tried} fresh cases of its region hold now"
 
 

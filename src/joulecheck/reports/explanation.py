@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from joulecheck.counterexample import Blame, Counterexample, Numbers
+from joulecheck.quantities import many
 from joulecheck.region import Generalised, Measured, Outline
 from joulecheck.reports.wording import Line, case_lines
 
@@ -43,7 +44,7 @@ def _outlined(found: Outline) -> str:
     hold = round(found.false * found.tried)
     if not hold:
         return f"{failures}; all of {found.tried:,} fresh cases inside fail"
-    holding = f"{hold:,} {'holds' if hold == 1 else 'hold'}"
+    holding = many(hold, "holds", "hold")
     return f"{failures}; of {found.tried:,} fresh cases inside, {holding}"
 
 
