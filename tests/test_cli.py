@@ -328,6 +328,66 @@ class TestFindings:
         assert "minimal" in done.stdout
 
 
+class TestExplain:
+    """A stored finding, explained as the model answers today."""
+
+    MODELS: Final = ("--models", "mymodel:Forgetful")
+
+    @pytest.fixture
+    def name(self, run: Run) -> str:
+        """The id of a finding that is stored without its region."""
+        run("fuzz", "mymodel:Forgetful", "--select", "CMP001", "--no-explain", *FAST)
+        (listed,) = json.loads(run("findings", "list", "--output-format", "json").stdout)
+        return str(listed["id"])
+
+    def test_prints_the_region_and_keeps_nothing(self, run: Run, name: str) -> None:
+        done = run("explain", name, *self.MODELS)
+        shown = run("findings", "show", name)
+
+        assert done.returncode == 0
+        assert "  region    every " in done.stdout
+        assert "blame" in done.stdout
+        assert "region" not in shown.stdout
+
+    def test_keeps_it_if_asked_to(self, run: Run, name: str) -> None:
+        run("findings", "accept", name, "--reason", "a sketch")
+        done = run("explain", name, "--keep", *self.MODELS)
+        shown = run("findings", "show", name)
+
+        assert done.returncode == 0
+        assert shown.stdout == done.stdout
+        assert "  region    every " in shown.stdout
+        assert "a sketch" in run("findings", "list").stdout
+
+    def test_as_json_it_is_the_finding_with_its_margin(self, run: Run, name: str) -> None:
+        done = run("explain", name, *self.MODELS, "--output-format", "json")
+
+        found = json.loads(done.stdout)
+        assert found["id"] == name
+        assert found["margin_today"] < 0
+        assert found["counterexample"]["region"]["regions"]
+
+    def test_what_holds_today_is_said_and_not_kept(self, run: Run, name: str) -> None:
+        (run.folder / "mymodel.py").write_text(
+            NPU.replace(
+                'found.energy_terms["dram"], energy_terms', "found.energy, energy_terms"
+            )
+        )
+        sys.modules.pop("mymodel")
+        before = run("findings", "show", name).stdout
+        done = run("explain", name, "--keep", *self.MODELS)
+
+        assert done.returncode == 0
+        assert done.stdout.startswith(f"{name} no longer fails: its margin is +")
+        assert run("findings", "show", name).stdout == before
+
+    def test_a_model_of_ones_own_must_be_named(self, run: Run, name: str) -> None:
+        done = run("explain", name)
+
+        assert done.returncode == 2
+        assert "add --models mymodel:Forgetful" in " ".join(done.stderr.split())
+
+
 def test_what_is_interrupted_says_no_more_than_that(run: Run) -> None:
     done = run("compose", "mymodel:Stopped")
 

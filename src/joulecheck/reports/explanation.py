@@ -120,7 +120,8 @@ def blame_lines(blame: Blame | None) -> Iterator[Line]:
         label = ""
     for kind, moved in (("terms", blame.terms), ("coefficients", blame.coefficients)):
         if moved:
-            each = ", ".join(f"{name} {slope:+.2g}" for name, slope in moved.items())
+            ordered = sorted(moved.items(), key=lambda one: (-abs(one[1]), one[0]))
+            each = ", ".join(f"{name} {slope:+.2g}" for name, slope in ordered)
             yield label, f"{kind} that move the margin: {each}"
             label = ""
 
