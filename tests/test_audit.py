@@ -181,7 +181,7 @@ class TestCommand:
 
         assert done.returncode == 1
         assert "MET  no energy, latency or utilisation is negative" in done.stdout
-        assert "GAP  all 47 machines are covered: 1 machines" in done.stdout
+        assert "GAP  all 47 machines are covered: 1 machine," in done.stdout
         assert "and 36 more" in done.stdout
         assert "3 of 6 demands met" in done.stdout
 

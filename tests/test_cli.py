@@ -47,6 +47,15 @@ class Exempt(Npu):
     exemptions = (Exemption("MON001", "harvests energy"),)
 
 
+class Stopped(Npu):
+    name = "stopped"
+
+    def estimate(self, case, scale={}):
+        if case.macs > 1:
+            raise KeyboardInterrupt
+        return super().estimate(case, scale)
+
+
 class NoEstimate:
     name = "none"
 """
@@ -76,7 +85,7 @@ class TestFuzz:
         assert (done.returncode, done.stderr) == (0, "")
         assert "0 new findings" in done.stdout
         assert "checks/s" in done.stdout
-        assert done.stdout.startswith("seed 1: 1 models x ")
+        assert done.stdout.startswith("seed 1: 1 model x ")
 
     def test_a_planted_fault_is_reported_with_rule_case_numbers_and_replay(
         self, run: Run
@@ -319,6 +328,72 @@ class TestFindings:
         assert "minimal" in done.stdout
 
 
+class TestExplain:
+    """A stored finding, explained as the model answers today."""
+
+    MODELS: Final = ("--models", "mymodel:Forgetful")
+
+    @pytest.fixture
+    def name(self, run: Run) -> str:
+        """The id of a finding that is stored without its region."""
+        run("fuzz", "mymodel:Forgetful", "--select", "CMP001", "--no-explain", *FAST)
+        (listed,) = json.loads(run("findings", "list", "--output-format", "json").stdout)
+        return str(listed["id"])
+
+    def test_prints_the_region_and_keeps_nothing(self, run: Run, name: str) -> None:
+        done = run("explain", name, *self.MODELS)
+        shown = run("findings", "show", name)
+
+        assert done.returncode == 0
+        assert "  region    every " in done.stdout
+        assert "blame" in done.stdout
+        assert "region" not in shown.stdout
+
+    def test_keeps_it_if_asked_to(self, run: Run, name: str) -> None:
+        run("findings", "accept", name, "--reason", "a sketch")
+        done = run("explain", name, "--keep", *self.MODELS)
+        shown = run("findings", "show", name)
+
+        assert done.returncode == 0
+        assert shown.stdout == done.stdout
+        assert "  region    every " in shown.stdout
+        assert "a sketch" in run("findings", "list").stdout
+
+    def test_as_json_it_is_the_finding_with_its_margin(self, run: Run, name: str) -> None:
+        done = run("explain", name, *self.MODELS, "--output-format", "json")
+
+        found = json.loads(done.stdout)
+        assert found["id"] == name
+        assert found["margin_today"] < 0
+        assert found["counterexample"]["region"]["regions"]
+
+    def test_what_holds_today_is_said_and_not_kept(self, run: Run, name: str) -> None:
+        (run.folder / "mymodel.py").write_text(
+            NPU.replace(
+                'found.energy_terms["dram"], energy_terms', "found.energy, energy_terms"
+            )
+        )
+        sys.modules.pop("mymodel")
+        before = run("findings", "show", name).stdout
+        done = run("explain", name, "--keep", *self.MODELS)
+
+        assert done.returncode == 0
+        assert done.stdout.startswith(f"{name} no longer fails: its margin is +")
+        assert run("findings", "show", name).stdout == before
+
+    def test_a_model_of_ones_own_must_be_named(self, run: Run, name: str) -> None:
+        done = run("explain", name)
+
+        assert done.returncode == 2
+        assert "add --models mymodel:Forgetful" in " ".join(done.stderr.split())
+
+
+def test_what_is_interrupted_says_no_more_than_that(run: Run) -> None:
+    done = run("compose", "mymodel:Stopped")
+
+    assert (done.returncode, done.stderr.strip()) == (130, "interrupted")
+
+
 class TestHelp:
     @pytest.mark.parametrize("command", [[], ["fuzz"], ["score"], ["distribution"]])
     def test_examples_keep_their_lines(self, run: Run, command: list[str]) -> None:
@@ -453,7 +528,7 @@ class TestSettings:
 
         done = run("fuzz", "--cases", "64", "--workers", "0")
 
-        assert done.stdout.startswith("seed 7: 1 models x 2 properties")
+        assert done.stdout.startswith("seed 7: 1 model x 2 properties")
 
     def test_the_environment_wins_over_pyproject_and_loses_to_the_command_line(
         self, run: Run

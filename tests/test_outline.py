@@ -21,6 +21,8 @@ from joulecheck.model import Subject
 from joulecheck.property import property_named
 from joulecheck.region import Feature, Generalised, Interval, Outline, Region, SomeOperator
 from joulecheck.region.atoms import Kinds, Residues
+from joulecheck.region.features import How
+from joulecheck.region.wording import condition
 from joulecheck.reports.explanation import region_lines
 from joulecheck.resolve import ModelRef
 from joulecheck.workload import Precision
@@ -87,6 +89,11 @@ class TestWorkloads:
         made = found(holds)
         assert len(made.regions) == 2
         assert made.coverage > 0.999
+
+    def test_a_precision_is_named_rather_than_its_width(self) -> None:
+        int8 = PRECISIONS.index(Precision.INT8)
+        made = found(lambda cases: cases.precision == int8)
+        assert made.sentence == "every INT8 case"
 
     def test_what_holds_of_few_operators_is_tried_on_all_graphs(self) -> None:
         odd = Residues(Feature(("loop m",)), 2, [1])
@@ -158,6 +165,24 @@ class TestAnswers:
         inside = made.contains(space, rows, figures_of(model))
         np.testing.assert_array_equal(inside, margins < 0)
 
+    def test_a_figure_that_no_answer_of_a_batch_has_is_none(self) -> None:
+        spilt = Interval(Feature(("told spill share of the energy",)), high=0.5)
+        made = attrs.evolve(STORED, regions=[Region(atoms=[spilt])])
+        rows = GRAPHS.sample(np.random.default_rng(3), 64)
+        assert not made.contains(GRAPHS, rows, lambda _: {}).any()
+
+    def test_what_the_workload_and_the_machine_say_is_no_answer(self) -> None:
+        for name, of_answers in (
+            ("told least dram time", False),
+            ("larger told least compute time", False),
+            ("told least dram time over latency", True),
+            ("told least dram share of the energy", True),
+            ("told latency over least dram time", True),
+        ):
+            atom = Interval(Feature((name,)), high=1.0)
+            made = attrs.evolve(STORED, regions=[Region(atoms=[atom])])
+            assert made.of_answers is of_answers, name
+
     def test_a_share_of_a_layer(self) -> None:
         model = ModelRef("reference:Intel-i7-12700K", "layer-dropped#0").load()
         law = property_named("CMP001")
@@ -217,13 +242,33 @@ class TestStored:
 
     def test_it_is_told(self) -> None:
         lines = list(region_lines(self.with_outline().region))
-        assert (
-            "in all",
-            "fails in every INT8 case with dram time over latency >= 0.5",
-        ) in lines
+        assert ("outline", "every INT8 case with dram time over latency >= 0.5") in lines
         assert lines[-1][1] == (
-            "holds 99.6% of fresh failures; 0.04% of 5,000 fresh cases inside holds"
+            "99.6% of fresh failures lie inside; of 5,000 fresh cases inside, 2 hold"
         )
+
+    @pytest.mark.parametrize(
+        ("coverage", "false", "told"),
+        [
+            (
+                1.0,
+                0.0,
+                "all fresh failures lie inside; all of 5,000 fresh cases inside fail",
+            ),
+            (
+                0.99996,
+                0.0002,
+                "99.9% of fresh failures lie inside; of 5,000 fresh cases inside, 1 holds",
+            ),
+        ],
+    )
+    def test_nothing_is_rounded_to_all_or_none(
+        self, coverage: float, false: float, told: str
+    ) -> None:
+        made = attrs.evolve(STORED, coverage=coverage, false=false)
+        around = self.with_outline().region
+        assert around is not None
+        assert list(region_lines(attrs.evolve(around, outline=made)))[-1][1] == told
 
 
 @pytest.mark.parametrize(
@@ -237,10 +282,52 @@ class TestStored:
         (11.0, 17.0, 14.0),
         (5.0, np.inf, 5.0),
         (-0.3, -0.1, -0.2),
+        (8.0, 16.0, 8.0),
+        (128.0, 100.0, 128.0),
+        (7.036126672936659e-08, np.inf, 7.1e-08),
+        (0.342532238124, -np.inf, 0.34),
+        (0.342532238124, np.nan, 0.342532238124),
+        (-0.342532238124, -np.inf, -0.35),
     ],
 )
 def test_an_end_is_a_plain_number(inside: float, outside: float, expected: float) -> None:
     assert plain(float(inside), float(outside)) == expected
+
+
+@pytest.mark.parametrize(
+    ("atom", "expected"),
+    [
+        (
+            Interval(Feature(("larger told energy", "told energy"), How.RATIO), high=0.5),
+            "energy (larger / smaller) <= 0.5",
+        ),
+        (
+            Interval(
+                Feature(("parts told alu layer's share of the energy",)), low=0.25, high=0.5
+            ),
+            "0.25 <= alu layer's share of the energy of the parts <= 0.5",
+        ),
+        (
+            Interval(Feature(("wider loop m", "loop m"), How.RATIO), low=2),
+            "loop M (wider / narrower) >= 2",
+        ),
+        (
+            Interval(Feature(("told energy", "told latency"), How.RATIO), low=2),
+            "energy / latency >= 2",
+        ),
+        (
+            Interval(Feature(("largest larger operator macs",)), low=2),
+            "the largest MACs of the larger >= 2",
+        ),
+        (Interval(Feature(("smallest loop k",)), low=2), "the smallest loop K >= 2"),
+        (Interval(Feature(("largest factor",)), low=2), "the largest factor >= 2"),
+        (Interval(Feature(("told latency",)), high=0.99999999), "latency <= 1 - 1e-08"),
+        (Interval(Feature(("told latency",)), low=1.00000002), "latency >= 1 + 2e-08"),
+        (Interval(Feature(("told latency",)), low=0.999999), "latency >= 0.999999"),
+    ],
+)
+def test_a_condition_in_words(atom: Interval, expected: str) -> None:
+    assert condition(atom) == [expected]
 
 
 def test_numbers_that_failures_lack_are_not_spoken_of() -> None:
@@ -249,6 +336,28 @@ def test_numbers_that_failures_lack_are_not_spoken_of() -> None:
     ends = Ends([Feature(("a",)), Feature(("b",))], table, failing).conjunction(2)
     assert ends is not None
     assert [end.feature.of for end in ends] == [("b",)]
+
+
+def ends_of(table: list[list[float]], failing: list[bool]) -> list[str]:
+    """The ends that tell some cases apart, in words."""
+    features = [Feature((name,)) for name in "defg"[: len(table)]]
+    found = Ends(features, np.array(table), np.array(failing)).conjunction(len(table))
+    assert found is not None
+    return [text for end in found for text in condition(end.atom)]
+
+
+def test_an_end_is_a_finite_number() -> None:
+    infinite = [[np.inf, np.inf, 5.0, 6.0], [1.0, 2.0, 3.0, 4.0]]
+    assert ends_of(infinite, [True, True, False, False]) == ["e <= 2"]
+
+
+def test_an_end_that_the_others_make_up_for_is_left_out() -> None:
+    table = [
+        [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0],
+        [1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0],
+        [1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0],
+    ]
+    assert ends_of(table, [True, True, *[False] * 6]) == ["e >= 1", "f >= 1"]
 
 
 def test_where_nothing_passes_nothing_need_be_said() -> None:

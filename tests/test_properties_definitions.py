@@ -209,6 +209,34 @@ class TestMemoryTimeAboveTraffic:
         """One MAC in FP32 reads eight bytes."""
         assert self.holds(seconds, 1.0, "input", "weight") is expected
 
+    @pytest.mark.parametrize(("seconds", "expected"), [(5.0, True), (4.9, False)])
+    def test_takes_the_bytes_that_its_prices_are_charged_for(
+        self, seconds: float, *, expected: bool
+    ) -> None:
+        answer = Estimate(
+            latency_terms={"dram": seconds}, events={"byte": 10.0, "hop": 99.0}
+        )
+        chip = Machine(name="tiny", memories={"dram": Memory(bandwidth=2.0)})
+        prices = declared(
+            priced("J/B", 1.0, "byte", "dram"), priced("J/B", 1.0, "hop", "dram", "noc")
+        )
+
+        found = holds("BND016", lambda _: answer, machine=chip, coefficients=prices)
+
+        assert found is expected
+
+    @pytest.mark.parametrize(("seconds", "expected"), [(5.0, True), (4.9, False)])
+    def test_takes_the_term_that_a_memory_declares(
+        self, seconds: float, *, expected: bool
+    ) -> None:
+        answer = Estimate(latency_terms={"loading": seconds}, traffic={"rom": 10.0})
+        chip = Machine(name="tiny", memories={"rom": Memory(bandwidth=2.0, term="loading")})
+        layers = {"loading": Layer.ON_CHIP}
+
+        found = holds("BND016", lambda _: answer, machine=chip, latency_layers=layers)
+
+        assert found is expected
+
     def test_says_nothing_of_a_memory_without_a_term(self) -> None:
         answer = Estimate(latency_terms={"compute": 0.0}, traffic={"dram": 10.0})
         chip = Machine(name="tiny", memories={"dram": Memory(bandwidth=2.0)})

@@ -655,6 +655,17 @@ class Half(Npu):
     def estimate(self, case, scale={}):
         found = super().estimate(case, scale)
         return Estimate(energy=found.energy / 2, energy_terms=found.energy_terms)
+
+
+class Stopped(Npu):
+    name = "stopped"
+    asked = 0
+
+    def estimate(self, case, scale={}):
+        Stopped.asked += 1
+        if Stopped.asked == 300:
+            raise KeyboardInterrupt
+        return super().estimate(case, scale)
 """
 
 
@@ -684,11 +695,18 @@ class TestCommands:
         audited = run("provenance", "audit", HAILO, "--ledger", "l.json")
 
         assert done.returncode == 0
-        assert (
-            "l.json: 17 fields of 1 models confirmed consistent, 0 flagged" in done.stdout
-        )
+        assert "l.json: 17 fields of 1 model confirmed consistent, 0 flagged" in done.stdout
         assert (audited.returncode, audited.stderr) == (0, "")
-        assert "0 gaps in the core fields of 1 models" in audited.stdout
+        assert "0 gaps in the core fields of 1 model" in audited.stdout
+
+    def test_an_interrupted_campaign_writes_what_it_has_seen(self, run: Run) -> None:
+        done = run("fuzz", "mypriced:Stopped", *FUZZ, "--select", "CMP001", *LAWS)
+        shown = run("provenance", "show", "mypriced:Stopped", "e", "--ledger", "l.json")
+
+        assert done.returncode == 130
+        assert "findings so far are stored" in done.stderr
+        assert "l.json: 15 fields of 1 model confirmed" in done.stderr
+        assert " held on 128 cases" in shown.stdout
 
     def test_the_number_of_workers_changes_nothing(self, run: Run) -> None:
         for workers in ("0", "2"):

@@ -29,13 +29,15 @@ from joulecheck.corpus import (
     record,
     replay,
 )
-from joulecheck.errors import InvalidSetting, UnknownName, Unsupported
+from joulecheck.errors import InvalidSetting, NotOffered, UnknownName, Unsupported
 from joulecheck.estimate import Estimate
 from joulecheck.model import Exemption, Offer, Subject
 from joulecheck.property import Property
+from joulecheck.region import Feature, Generalised, Interval, Region
 from joulecheck.space import CaseSpace
 from joulecheck.workload import Gemm, Precision
 from joulecheck.workload.columns import Floats
+from joulecheck_strategies import WorkloadSpace
 
 
 class EnergyIsPositive(Property):
@@ -296,6 +298,180 @@ class TestDerived:
 
         assert result.outcome is Outcome.CANNOT_RUN
         assert "KNOBS (declare knobs" in result.reason
+
+
+class EnergyBelow(Property):
+    """Energy is below 2^20 pJ."""
+
+    id = "TST003"
+    name = "energy-below"
+    needs = frozenset({Offer.ENERGY})
+
+    def space(self, model: Subject) -> CaseSpace:
+        return WorkloadSpace(precisions=model.precisions)
+
+    def margin(self, model: Subject, cases: Any) -> Floats:  # noqa: ANN401
+        energy = model.ask(cases).energy
+        return np.where(cases.macs > 0, 1 - energy / 2**20, np.nan)
+
+
+class Thinned(EnergyBelow):
+    """The same, said to cost eight times as much."""
+
+    id = "TST004"
+    thinning = 8
+
+
+class Outgrown(EnergyBelow):
+    """The same, with a space that can be drawn from no more."""
+
+    id = "TST005"
+
+    def space(self, model: Subject) -> CaseSpace:
+        message = f"{model.name} has no cases for it"
+        raise NotOffered(message)
+
+
+class Stumbling(EnergyBelow):
+    """The same, with a programming error for more than one case."""
+
+    id = "TST006"
+
+    def margin(self, model: Subject, cases: Any) -> Floats:  # noqa: ANN401
+        if len(cases) > 1:
+            message = "too many"
+            raise IndexError(message)
+        return super().margin(model, cases)
+
+
+LARGE = Interval(Feature(("macs",)), low=2.0**20)
+"""Where more than 2^20 pJ are spent at 1 pJ a MAC."""
+
+
+class Meter:
+    """Spends some energy a MAC."""
+
+    name = "npu"
+    precisions = (Precision.FP32,)
+
+    def __init__(self, energy: Callable[[Any], Any]) -> None:
+        self.energy = energy
+        self.asked = 0
+
+    def estimate(self, case: Case, scale: object = None) -> Estimate:  # noqa: ARG002
+        self.asked += 1
+        return Estimate(energy=float(self.energy(np.float64(case.macs))))
+
+
+class Fast(Meter):
+    """The same with a batch path."""
+
+    def estimate_batch(self, cases: Any, scales: object) -> Estimate:  # noqa: ANN401, ARG002
+        return Estimate(energy=self.energy(cases.macs))
+
+
+class TestRegion:
+    """A finding that has a region: fresh cases of it are asked as well."""
+
+    def replayed(
+        self,
+        model: object,
+        law: Property | None = None,
+        *atoms: Interval,
+        rows: int = 1 << 21,
+    ) -> Replayed:
+        case = Case(Gemm(m=rows, n=1, k=1))
+        known = counterexample(law=(law or EnergyBelow()).id, case=case)
+        around = Generalised(
+            regions=[Region(atoms=atoms or [LARGE])],
+            coverage=1.0,
+            evaluations=1,
+            proven=True,
+        )
+        known = attrs.evolve(known, region=around)
+        (result,) = replay(
+            [attrs.evolve(finding(), counterexample=known)],
+            lambda _: Subject.of(model, name="toy:npu"),
+            law_named=lambda _: law or EnergyBelow(),
+            today=TODAY,
+        )
+        return result
+
+    @pytest.mark.parametrize("kind", [Meter, Fast])
+    def test_all_of_it_fails_still(self, kind: type[Meter]) -> None:
+        result = self.replayed(kind(lambda macs: macs))
+
+        assert (result.outcome, result.reason) == (Outcome.STILL_FAILS, "")
+
+    @pytest.mark.parametrize("kind", [Meter, Fast])
+    def test_all_of_it_is_fixed(self, kind: type[Meter]) -> None:
+        result = self.replayed(kind(lambda macs: 0.5 * (macs > 0)))
+
+        assert (result.outcome, result.reason) == (Outcome.FIXED, "")
+
+    @pytest.mark.parametrize(("kind", "tried"), [(Meter, 32), (Fast, 256)])
+    def test_a_case_that_holds_in_a_region_that_fails_is_not_fixed(
+        self, kind: type[Meter], tried: int
+    ) -> None:
+        result = self.replayed(kind(lambda macs: np.where(macs == 1 << 21, 0.0, macs)))
+
+        assert result.outcome is Outcome.STILL_FAILS
+        assert result.reason.startswith("its case holds, but only ")
+        assert result.reason.endswith(f"of {tried} fresh cases of its region hold now")
+        assert result.margin is not None
+        assert result.margin < 0
+
+    def test_a_case_that_fails_in_a_region_that_is_mended_fails(self) -> None:
+        result = self.replayed(Fast(lambda macs: np.where(macs == 1 << 21, 2.0**21, 1.0)))
+
+        assert result.outcome is Outcome.STILL_FAILS
+        assert result.reason == "all of 256 fresh cases of its region hold now"
+        assert result.margin == -1.0
+
+    def test_a_region_that_is_mended_in_part_is_told(self) -> None:
+        result = self.replayed(Fast(lambda macs: np.where(macs > 1 << 30, 1.0, macs)))
+
+        assert result.outcome is Outcome.STILL_FAILS
+        assert "of 256 fresh cases of its region hold now" in result.reason
+        assert not result.reason.startswith("all of")
+
+    def test_a_law_that_costs_more_asks_less(self) -> None:
+        result = self.replayed(
+            Fast(lambda macs: np.where(macs == 1 << 21, 2.0**21, 1.0)), Thinned()
+        )
+
+        assert result.reason == "all of 32 fresh cases of its region hold now"
+
+    @pytest.mark.parametrize("rows", [1, 1 << 21])
+    def test_the_case_alone_counts_where_the_region_says_nothing(self, rows: int) -> None:
+        gone = Interval(Feature(("tiles of the old space",)), low=1)
+        model = Fast(lambda macs: macs)
+        expected = Outcome.FIXED if rows == 1 else Outcome.STILL_FAILS
+        for law, atoms in ((EnergyBelow(), [gone]), (Outgrown(), [LARGE])):
+            result = self.replayed(model, law, *atoms, rows=rows)
+            assert (result.outcome, result.reason) == (expected, "")
+
+    def test_the_case_alone_counts_where_the_law_is_silent_in_the_region(self) -> None:
+        none = Interval(Feature(("macs",)), high=0.0)
+        result = self.replayed(Fast(lambda macs: macs), None, none)
+
+        assert (result.outcome, result.reason) == (Outcome.STILL_FAILS, "")
+
+    def test_an_error_in_the_region_does_not_end_the_replay(self) -> None:
+        result = self.replayed(Fast(lambda macs: macs), Stumbling())
+
+        assert result.outcome is Outcome.STILL_FAILS
+        assert result.reason == (
+            "its region cannot be asked: TST006 cannot be evaluated on toy:npu: "
+            "IndexError('too many')"
+        )
+
+    def test_is_not_asked_of_what_is_flaky(self) -> None:
+        turns = itertools.cycle([0.0, 2.0**21])
+        model = Meter(lambda _: next(turns))
+
+        assert self.replayed(model).outcome is Outcome.FLAKY
+        assert model.asked <= 8
 
 
 class TestJudgement:

@@ -361,6 +361,7 @@ class TestBaselines:
             (HAILO, "layer-twice#0", "composition"),
             (HAILO, "sign-flipped#0", "architecture"),
             (HAILO, "squared-coefficient#0", ""),
+            ("reference:Intel-i7-12700K", "int16-wrap#0", "sensitivity"),
             ("reference:Hailo-10H", "slower-generation#0", "order"),
         ],
     )
@@ -400,7 +401,7 @@ class TestCommand:
 
         assert done.exit_code == 1
         assert "SURVIVES launch-slip#0 in reference:Hailo-8" in done.stdout
-        assert "2 mutants of 2 kinds in 1 machines: 1 killed" in done.stdout
+        assert "2 mutants of 2 kinds in 1 machine: 1 killed" in done.stdout
 
     def test_passes_with_a_reason_for_each_survivor(self, tmp_path: Path) -> None:
         file = tmp_path / "accepted.toml"

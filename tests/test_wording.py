@@ -15,6 +15,7 @@ from joulecheck.case import (
     PartedCase,
     Wrong,
 )
+from joulecheck.quantities import many
 from joulecheck.reports.wording import Line, case_lines
 from joulecheck.workload import Precision, Totals
 from tiny import MAC, at, gemm
@@ -73,3 +74,19 @@ PLAINEST = "gemm M=1 N=1 K=1 FP32"
 )
 def test_says_what_the_case_is(case: AnyCase, lines: list[Line]) -> None:
     assert case_lines(case) == lines
+
+
+@pytest.mark.parametrize(
+    ("count", "words", "expected"),
+    [
+        (0, ("finding",), "0 findings"),
+        (1, ("finding",), "1 finding"),
+        (1200, ("finding",), "1,200 findings"),
+        (1, ("property", "properties"), "1 property"),
+        (2, ("property", "properties"), "2 properties"),
+    ],
+)
+def test_a_count_goes_with_its_noun(
+    count: int, words: tuple[str, ...], expected: str
+) -> None:
+    assert many(count, *words) == expected

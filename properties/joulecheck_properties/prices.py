@@ -9,6 +9,7 @@ import numpy as np
 from joulecheck.case import Cases
 from joulecheck.coefficient import Coefficient, Layer
 from joulecheck.estimate import Answers
+from joulecheck.machine import Memory
 from joulecheck.model import Subject
 from joulecheck.quantities import OPS_PER_MAC
 from joulecheck.workload import Precision
@@ -148,17 +149,52 @@ def priced_operations(prices: tuple[Floats, Floats], cases: Cases) -> Floats:
 def memory_times(model: Subject, cases: Cases, answers: Answers) -> dict[str, Floats]:
     """(n,) seconds that each memory with a bandwidth takes at least.
 
-    Its bytes are those that the model tells, and no fewer than those of the operands
-    that it carries or is the home of, each once.
+    Its bytes are those that the model tells, as traffic or as events of the memory's own
+    prices, and no fewer than those of the operands that it carries or is the home of,
+    each once.
     """
-    found = {}
+    found, owners = {}, own_byte_prices(model)
     for name, memory in model.machine.memories.items():
         if memory.bandwidth:
             crossing = compulsory_bytes(cases, memory.homes | memory.carries)
             if name in answers.traffic:
                 crossing = np.fmax(crossing, answers.traffic[name])
+            for price in owners.get(name, ()):
+                if price in answers.events:
+                    crossing = np.fmax(crossing, answers.events[price])
             found[name] = crossing / memory.bandwidth
     return found
+
+
+def own_byte_prices(model: Subject) -> Mapping[str, tuple[str, ...]]:
+    """The coefficients in J/B that move the energy term of a memory, and no other term."""
+    return {
+        name: owners
+        for name in model.machine.memories
+        if (
+            owners := tuple(
+                price
+                for price, coefficient in model.coefficients.items()
+                if coefficient.unit == "J/B" and coefficient.terms == frozenset({name})
+            )
+        )
+    }
+
+
+def passing(model: Subject) -> Mapping[str, Memory]:
+    """The memories with a bandwidth of which it is known what passes them."""
+    owners = own_byte_prices(model)
+    return {
+        name: memory
+        for name, memory in model.machine.memories.items()
+        if memory.bandwidth
+        and (
+            memory.homes
+            or memory.carries
+            or name in model.traffic
+            or not model.events.isdisjoint(owners.get(name, ()))
+        )
+    }
 
 
 def compulsory_bytes(cases: Cases, operands: Iterable[str]) -> Floats:

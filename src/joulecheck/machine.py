@@ -31,6 +31,8 @@ class Memory:
     """How many there are of it, such as one a core. The bandwidth is that of all."""
     line: int | None = None
     """Byte: of each tensor, whole lines of so many cross its edge; any number if absent."""
+    term: str | None = None
+    """The latency term in which its bytes pass, if that is not called like it."""
 
 
 _ROUNDING: Final = 1e-9

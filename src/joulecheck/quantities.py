@@ -55,6 +55,17 @@ _PREFIXES: Final = (
 )
 
 
+def many(count: int, one: str, more: str = "") -> str:
+    """A count with its noun: "1 finding", "1,200 findings".
+
+    Args:
+        count: how many.
+        one: the noun of one.
+        more: that of any other number; `one` with an s if it is left out.
+    """
+    return f"{count:,} {one if count == 1 else more or f'{one}s'}"
+
+
 def engineering(value: float, unit: str) -> str:
     """`value` with four digits and the prefix that keeps it between 1 and 1000."""
     if value == 0 or not isfinite(value):

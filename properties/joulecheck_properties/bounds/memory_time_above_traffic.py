@@ -12,7 +12,7 @@ from joulecheck.space import CaseSpace
 from joulecheck.workload import Gemm
 from joulecheck.workload.columns import Floats
 from joulecheck_properties.margins import at_most, least
-from joulecheck_properties.prices import memory_times
+from joulecheck_properties.prices import memory_times, passing
 from joulecheck_strategies import workloads
 
 
@@ -20,16 +20,17 @@ class MemoryTimeAboveTraffic(Property):
     """The time of a memory is at least its traffic over its bandwidth.
 
     Statement:
-        t_m >= Q_m / bandwidth_m for every memory m with a latency term t_m of its name.
-        Q_m are the bytes that the model says cross m, and no fewer than those of the
-        operands that m carries or is the home of, each once.
+        t_m >= Q_m / bandwidth_m for every memory m with a latency term t_m of its name or
+        of the one that it declares. Q_m are the bytes that the model says cross m, as
+        traffic or as events of the prices in J/B of m's energy term, and no fewer than
+        those of the operands that m carries or is the home of, each once.
 
     Rationale:
         BND002 and BND005 look at the whole latency, which another term decides most of
         the time. A bandwidth that is read from the wrong row shows in the term.
 
     Domain:
-        Memories that state a bandwidth, and of which the model tells the traffic or the
+        Memories that state a bandwidth, and of which the model tells the bytes or the
         machine the operands that pass. Of a convolution's input only what its filters
         certainly touch is compulsory. A term is the time of its memory alone.
 
@@ -58,9 +59,8 @@ class MemoryTimeAboveTraffic(Property):
     def space(self, model: Subject) -> CaseSpace:
         """All workloads."""
         if not any(
-            memory.bandwidth and (memory.homes or memory.carries or name in model.traffic)
-            for name, memory in model.machine.memories.items()
-            if name in (model.latency_layers or model.machine.memories)
+            not model.latency_layers or _term(model, name) in model.latency_layers
+            for name in passing(model)
         ):
             msg = (
                 "it declares no memory with a latency term of its name, a bandwidth, and "
@@ -73,8 +73,13 @@ class MemoryTimeAboveTraffic(Property):
         """The least margin over the memories with a term."""
         answers = model.ask(cases)
         margins = (
-            at_most(time, answers.latency_terms[name])
+            at_most(time, answers.latency_terms[_term(model, name)])
             for name, time in memory_times(model, cases, answers).items()
-            if name in answers.latency_terms
+            if _term(model, name) in answers.latency_terms
         )
         return least(margins, len(cases))
+
+
+def _term(model: Subject, memory: str) -> str:
+    """The latency term in which the bytes of a memory pass."""
+    return model.machine.memories[memory].term or memory

@@ -14,7 +14,7 @@ from joulecheck.space import CaseSpace
 from joulecheck.workload import Elementwise, Function
 from joulecheck.workload.columns import PRECISIONS, Floats
 from joulecheck_properties.margins import at_most, least
-from joulecheck_properties.prices import memory_times
+from joulecheck_properties.prices import memory_times, passing
 from joulecheck_strategies import workloads
 
 
@@ -23,8 +23,9 @@ class RooflineAtEveryLevel(Property):
 
     Statement:
         ops / T <= min(peak(p), AI_m x bandwidth_m) for every memory m, near or far, with
-        AI_m = ops / Q_m. Q_m are the bytes that the model says cross m, and no fewer
-        than those of the operands that m carries or is the home of, each once.
+        AI_m = ops / Q_m. Q_m are the bytes that the model says cross m, as traffic or as
+        events of the prices in J/B of m's energy term, and no fewer than those of the
+        operands that m carries or is the home of, each once.
 
     Rationale:
         BND001 and BND002 look at the two ends of a machine. What is between them can be
@@ -32,7 +33,7 @@ class RooflineAtEveryLevel(Property):
         is infinitely fast in the latency.
 
     Domain:
-        Memories that state a bandwidth, and of which the model tells the traffic or the
+        Memories that state a bandwidth, and of which the model tells the bytes or the
         machine the operands that pass. Of a convolution's input only what its filters
         certainly touch is compulsory. A bandwidth is that of all ports and copies, in
         both directions.
@@ -68,10 +69,7 @@ class RooflineAtEveryLevel(Property):
 
     def space(self, model: Subject) -> CaseSpace:
         """All workloads."""
-        if not any(
-            memory.bandwidth and (memory.homes or memory.carries or name in model.traffic)
-            for name, memory in model.machine.memories.items()
-        ):
+        if not passing(model):
             msg = "it declares no memory with a bandwidth and what passes it"
             raise NotOffered(msg)
         return workloads(model)

@@ -93,7 +93,7 @@ def main() -> None:
         error.show()
         code = error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        _complain("interrupted; findings so far are stored")
+        _complain("interrupted")
         code = EXIT_INTERRUPTED
     except JoulecheckError as error:
         _complain(f"{_kind(error)}: {error}")

@@ -14,6 +14,7 @@ from joulecheck.cli.options import format_option
 from joulecheck.cli.output import console, write_text
 from joulecheck.model import Offer, Subject
 from joulecheck.property import installed
+from joulecheck.quantities import many
 from joulecheck.reports.json_report import dumps
 from joulecheck.resolve import models_named
 
@@ -88,4 +89,7 @@ def _show(out: Console, one: dict[str, Any]) -> None:
         table.add_row(f"to offer {offer}", Text(how))
     out.print(table)
     total = len(one["applicable"]) + len(one["not_applicable"])
-    out.print(f"{len(one['applicable'])} of {total} properties apply", highlight=False)
+    out.print(
+        f"{len(one['applicable'])} of {many(total, 'property', 'properties')} apply",
+        highlight=False,
+    )

@@ -22,6 +22,7 @@ from joulecheck.cli.options import (
     named_option,
 )
 from joulecheck.cli.output import recorded, write_text
+from joulecheck.quantities import many
 from joulecheck.reports.json_report import dumps
 from joulecheck.resolve import references
 from joulecheck.validation.gate import import_checks, run_gate, with_clusters
@@ -170,7 +171,7 @@ def show(console: Console, results: Sequence[CheckResult], *, every: bool) -> No
         table.add_row(*_row([r for r in results if r.check.group == group], group))
     console.print(table)
     counts = ", ".join(f"{_count(results, status):,} {status.value}" for status in Status)
-    console.print(f"{len(results):,} checks: {counts}", highlight=False)
+    console.print(f"{many(len(results), 'check')}: {counts}", highlight=False)
 
 
 def _show_one(console: Console, result: CheckResult) -> None:

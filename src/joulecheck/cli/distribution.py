@@ -13,6 +13,7 @@ from rich.table import Table
 from joulecheck.cli.options import chosen_models, file_option, format_option, named_option
 from joulecheck.cli.output import recorded, write_text
 from joulecheck.property import property_named
+from joulecheck.quantities import many
 from joulecheck.reports.distribution import Distribution, distribution
 from joulecheck.reports.json_report import dumps
 
@@ -71,7 +72,8 @@ def distribution_command(  # noqa: PLR0913 - one argument an option
 
 def _show(console: Console, found: Distribution) -> None:
     console.print(
-        f"{found.model} {found.property}: {found.cases:,} cases of seed {found.seed}, "
+        f"{found.model} {found.property}: {many(found.cases, 'case')} of seed "
+        f"{found.seed}, "
         f"{found.valid:.2%} valid, {found.in_domain:.2%} in the property's domain",
         highlight=False,
     )

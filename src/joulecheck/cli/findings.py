@@ -18,6 +18,7 @@ from joulecheck.cli.options import (
 )
 from joulecheck.cli.output import console, recorded, write_text
 from joulecheck.corpus import export_findings, finding_file, import_findings
+from joulecheck.quantities import many
 from joulecheck.reports.json_report import dumps
 from joulecheck.reports.terminal import show_finding
 
@@ -57,7 +58,7 @@ def list_(
                 Text(accepted),
             )
         out.print(table)
-        out.print(f"{len(found)} findings", highlight=False)
+        out.print(many(len(found), "finding"), highlight=False)
 
 
 @findings.command()

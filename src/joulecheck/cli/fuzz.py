@@ -42,6 +42,7 @@ from joulecheck.corpus import Corpus, Finding, Status, utc_now
 from joulecheck.counterexample import Counterexample
 from joulecheck.model import Subject
 from joulecheck.property import selected
+from joulecheck.quantities import many
 from joulecheck.reports.json_report import CampaignDocument
 from joulecheck.reports.terminal import CampaignReport
 from joulecheck.resolve import ModelRef, references
@@ -195,13 +196,25 @@ def _run(asked: Asked) -> Outcome:
             text = console(stderr=True)
         listener = _Listener(asked, corpus, state, text)
         stack.callback(listener.close)
-        for event in campaign.run():
-            listener(event)
-            record(event)
-        if asked.ledger:
-            ledger.save(asked.ledger)
-            text.print(f"{asked.ledger}: {record.recorded}", highlight=False)
+        try:
+            for event in campaign.run():
+                listener(event)
+                record(event)
+        except KeyboardInterrupt:
+            record.write()
+            told = console(stderr=True)
+            told.print("findings so far are stored")
+            _save(ledger, asked.ledger, record, told)
+            raise
+        _save(ledger, asked.ledger, record, text)
     return listener.outcome
+
+
+def _save(ledger: Ledger, file: Path | None, record: CampaignRecord, text: Console) -> None:
+    """Keep what the campaign says of the figures, if that was asked for."""
+    if file is not None:
+        ledger.save(file)
+        text.print(f"{file}: {record.recorded}", highlight=False)
 
 
 def _accepted(corpus: Corpus, fault: str | None) -> list[Counterexample]:
@@ -299,7 +312,7 @@ class _Listener:
 
     def _finish(self) -> None:
         new = self.outcome.new
-        self._text.print(f"{new} new finding{'' if new == 1 else 's'}", highlight=False)
+        self._text.print(many(new, "new finding"), highlight=False)
         if self._asked.output_format == "json":
             write_text(self._document.text(), self._asked.output_file)
 

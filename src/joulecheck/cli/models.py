@@ -14,6 +14,7 @@ from rich.text import Text
 from joulecheck.cli.options import DEFAULT_MODELS, chosen_models, file_option, format_option
 from joulecheck.cli.output import recorded, write_text
 from joulecheck.model import Subject
+from joulecheck.quantities import many
 from joulecheck.reference.classes import class_of
 from joulecheck.reports.json_report import dumps
 
@@ -109,10 +110,6 @@ def _show(console: Console, one: Data, described: Sequence[Data]) -> None:
 def _counts(listed: Data) -> str:
     models, classes, kinds = (len(listed[part]) for part in listed)
     return (
-        f"{_many(models, 'model')} in {_many(classes, 'class', 'classes')}, with "
-        f"{_many(kinds, 'energy and tile model')}"
+        f"{many(models, 'model')} in {many(classes, 'class', 'classes')}, with "
+        f"{many(kinds, 'energy and tile model')}"
     )
-
-
-def _many(count: int, one: str, more: str | None = None) -> str:
-    return f"{count} {one if count == 1 else more or f'{one}s'}"

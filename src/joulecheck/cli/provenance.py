@@ -24,6 +24,7 @@ from joulecheck.cli.output import recorded, write_text
 from joulecheck.errors import UnknownName
 from joulecheck.model import Subject
 from joulecheck.property import installed
+from joulecheck.quantities import many
 from joulecheck.reports.json_report import dumps
 from joulecheck.resolve import models_named
 from joulecheck.validation.apply import provenance_of
@@ -90,7 +91,9 @@ def audit(
     """
     subjects = chosen_models(models)
     gaps = list(gaps_in(Ledger.load(ledger), subjects))
-    counts = f"{len(gaps):,} gaps in the core fields of {len(subjects):,} models"
+    counts = (
+        f"{many(len(gaps), 'gap')} in the core fields of {many(len(subjects), 'model')}"
+    )
     if output_format == "json":
         told = {"models": len(subjects), "gaps": [attrs.asdict(gap) for gap in gaps]}
         write_text(dumps(told), output_file)
@@ -189,8 +192,9 @@ def _row(subject: Subject, field: Field, ledger: Ledger) -> tuple[str, ...]:
 
 def _in_short(evidence: Evidence) -> str:
     if isinstance(evidence, Consistency):
-        return f"{len(evidence.properties)} laws held on {evidence.cases:,} cases"
-    return f"{evidence.cases:,} points: {evidence.source}"
+        laws = many(len(evidence.properties), "law")
+        return f"{laws} held on {many(evidence.cases, 'case')}"
+    return f"{many(evidence.cases, 'point')}: {evidence.source}"
 
 
 def _described(subject: Subject, field: Field, ledger: Ledger) -> dict[str, Any]:
@@ -238,14 +242,14 @@ def _lines(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def _evidence(one: dict[str, Any]) -> str:
     if one["kind"] == Consistency.__name__:
         return (
-            f"{len(one['properties'])} laws held on {one['cases']:,} cases of seed "
-            f"{one['seed']}, least margin {one['least_margin']:.3g} of {one['closest']}, "
-            f"joulecheck {one['version']}: {' '.join(one['properties'])}"
+            f"{many(len(one['properties']), 'law')} held on {many(one['cases'], 'case')} "
+            f"of seed {one['seed']}, least margin {one['least_margin']:.3g} of "
+            f"{one['closest']}, joulecheck {one['version']}: {' '.join(one['properties'])}"
         )
     error = one["greatest_error"]
     within = "" if error is None else f", greatest error {error:.3g}"
     note = f"; {one['note']}" if one["note"] else ""
-    return f"{one['level']} by {one['cases']:,} points{within}: {one['source']}{note}"
+    return f"{one['level']} by {many(one['cases'], 'point')}{within}: {one['source']}{note}"
 
 
 def _flag(flag: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from joulecheck.cli.options import file_option, format_option
 from joulecheck.cli.output import recorded, write_text
-from joulecheck.quantities import engineering, fJ, pJ
+from joulecheck.quantities import engineering, fJ, many, pJ
 from joulecheck.reports.json_report import dumps
 
 SHOWN_EXCEPTIONS = 10
@@ -176,7 +176,7 @@ def _latencies(console: Console, found: Data) -> None:
         for line in lines[:SHOWN_EXCEPTIONS]:
             _say(console, f"  not {line}")
         if len(lines) > SHOWN_EXCEPTIONS:
-            _say(console, f"  and {len(lines) - SHOWN_EXCEPTIONS} more pairs")
+            _say(console, f"  and {many(len(lines) - SHOWN_EXCEPTIONS, 'more pair')}")
     _say(console)
 
 

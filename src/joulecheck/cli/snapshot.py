@@ -22,6 +22,7 @@ from joulecheck.cli.options import (
 from joulecheck.cli.output import recorded, write_text
 from joulecheck.errors import InvalidModel, InvalidSnapshot, UnknownName
 from joulecheck.model import Subject
+from joulecheck.quantities import many
 from joulecheck.reports.json_report import dumps
 from joulecheck.reports.snapshot import document, show_comparison
 from joulecheck.resolve import references, stored_model
@@ -100,8 +101,8 @@ def record(models: Sequence[str], folder: Path, random: int, seed: int) -> None:
     size = SnapshotFolder(folder).write(found, workloads)
     rows = sum(len(one.rows) for one in found)
     click.echo(
-        f"{folder}: {len(found)} written, of {rows:,} workloads at a precision in all, "
-        f"{size / 1e6:.2g} MB"
+        f"{folder}: {len(found)} written, of {many(rows, 'workload')} at a precision in "
+        f"all, {size / 1e6:.2g} MB"
     )
 
 
@@ -196,7 +197,7 @@ def _show(
         still = sum(one.compared for one in found if one not in told)
         if len(told) < len(found):
             count = len(found) - len(told)
-            out.print(Text(f"as they were: {count} of the models, {still:,} outputs"))
+            out.print(Text(f"as they were: {count} of the models, {many(still, 'output')}"))
         for remark in remarks:
             out.print(Text(remark))
 

@@ -227,9 +227,14 @@ def _replayed(
 
 
 def _preparing(model: str, error: Exception) -> str:
+    loading = "" if isinstance(error, JoulecheckError) else f"{model} cannot be loaded: "
+    return f"{loading}{_told(error)}"
+
+
+def _told(error: Exception) -> str:
     if isinstance(error, JoulecheckError):
         return str(error)
-    return f"{model} cannot be loaded: {type(error).__name__}: {error}"
+    return f"{type(error).__name__}: {error}"
 
 
 def _check_offers(law: Property, subject: Subject) -> None:
@@ -258,7 +263,10 @@ def _in_region(
     steady = {run.outcome for run in runs}
     if found.region is None or steady not in ({Outcome.FIXED}, {Outcome.STILL_FAILS}):
         return runs
-    again = resampled(law, subject, found.region)
+    try:
+        again = resampled(law, subject, found.region)
+    except Exception as error:  # noqa: BLE001 - one bad region must not end the replay
+        return [_Run(runs[0].margin, f"its region cannot be asked: {_told(error)}")]
     if again is None:
         return runs
     if steady == {Outcome.STILL_FAILS}:

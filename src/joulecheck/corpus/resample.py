@@ -7,7 +7,7 @@ from typing import Final
 import attrs
 import numpy as np
 
-from joulecheck.errors import JoulecheckError
+from joulecheck.errors import NotOffered, UnknownName
 from joulecheck.model import Subject
 from joulecheck.property import Property
 from joulecheck.region import Generalised
@@ -33,12 +33,17 @@ class Resampled:
         """How many fail, or hold, of how many."""
         if self.failing:
             holding = self.tried - self.failing
-            return f"{holding} of {self.tried} fresh cases of its region hold now"
+            verb = "holds" if holding == 1 else "hold"
+            return f"{holding} of {self.tried} fresh cases of its region {verb} now"
         return f"all of {self.tried} fresh cases of its region hold now"
 
 
 def resampled(law: Property, subject: Subject, found: Generalised) -> Resampled | None:
-    """Ask fresh cases of the regions; None if there are none, or no space for them."""
+    """Ask fresh cases of the regions; None if there are none, or no space for them.
+
+    Raises:
+        HarnessError: the law itself fails.
+    """
     rng = np.random.default_rng(0)
     size = SAMPLED if subject.vectorised else LAZY_SAMPLED
     margins: list[float] = []
@@ -47,7 +52,7 @@ def resampled(law: Property, subject: Subject, found: Generalised) -> Resampled 
         for region in found.regions:
             rows = region.sample(space, rng, max(1, size // law.thinning))
             margins += law.checked_margin(subject, space.batch(rows)).tolist()
-    except JoulecheckError:  # the space has changed since, so that the case alone counts
+    except (NotOffered, UnknownName):  # the space has changed: the case alone counts
         return None
     known = [margin for margin in margins if margin == margin]  # noqa: PLR0124 - NaN
     if not known:

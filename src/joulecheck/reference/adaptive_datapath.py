@@ -100,7 +100,7 @@ class AdaptiveDatapathEnergyModel(SpatialModel):
     def _passed(self, name: str, memory: Memory) -> Memory:
         """The memory of configurations carries and keeps no operand."""
         if name == "configuration":
-            return attrs.evolve(memory, capacity=0)
+            return attrs.evolve(memory, capacity=0, term="loading")
         return super()._passed(name, memory)
 
     @property

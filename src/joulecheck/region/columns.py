@@ -33,6 +33,8 @@ LARGEST: Final = "largest factor"
 LEAST: Final = "least factor"
 GENE: Final = "gene "
 TOLD: Final = "told "
+LEAST_TIME: Final = (f"{TOLD}least ", " time")
+"""How figures of the workload and the machine alone begin and end."""
 EXTREMES: Final = {"largest ": np.fmax, "smallest ": np.fmin}
 """Of a number of the operators of each case, by the start of the column's name."""
 
@@ -309,7 +311,14 @@ class Columns:
         if gene in self._genes:
             return self._rows[:, self._genes[gene]].astype(np.float64)
         is_extreme = name.startswith(tuple(EXTREMES))
-        return self._extreme(name) if is_extreme else self.figures.get(name)
+        return self._extreme(name) if is_extreme else self._figure(name)
+
+    def _figure(self, name: str) -> Floats | None:
+        """A figure of the model's answers; NaN if those of this batch leave it out."""
+        if TOLD not in name or self._told is None:
+            return None
+        nothing: Floats = np.full(self.size, np.nan)
+        return self.figures.get(name, nothing)
 
     def _extreme(self, name: str) -> Floats | None:
         """The largest or the smallest number of the operators of each case."""
@@ -373,6 +382,13 @@ def _parts(batch: object) -> Mapping[str, Any]:
     if not attrs.has(kind):
         return {}
     return {field.name: getattr(batch, field.name) for field in attrs.fields(kind)}
+
+
+def is_answer(name: str) -> bool:
+    """Whether a column depends on what the model answers."""
+    _, told, short = name.partition(TOLD)
+    start, end = LEAST_TIME
+    return bool(told) and not (f"{told}{short}".startswith(start) and name.endswith(end))
 
 
 def _is_of_node(gene: str) -> bool:

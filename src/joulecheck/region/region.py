@@ -9,7 +9,7 @@ import cattrs
 import numpy as np
 
 from joulecheck.region.atoms import Atom, Kinds, merged
-from joulecheck.region.columns import TOLD, Columns, Told
+from joulecheck.region.columns import Columns, Told, is_answer
 from joulecheck.region.features import How
 from joulecheck.region.sampling import Sampler, moves_of
 from joulecheck.region.wording import sentence
@@ -181,7 +181,7 @@ class Outline:
         atoms = [atom for region in self.regions for atom in region.atoms]
         features = [atom.feature for atom in atoms if not isinstance(atom, Kinds)]
         names = [name for feature in features for name in feature.of]
-        return any(TOLD in name and f"{TOLD}least" not in name for name in names)
+        return any(is_answer(name) for name in names)
 
     @property
     def sentence(self) -> str:

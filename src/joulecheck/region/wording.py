@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import Final
 
 from joulecheck.region.atoms import Atom, Interval, Kinds, Residues, Values
@@ -56,11 +57,17 @@ _FLAGS: Final = {
     "inputs from outside": ("an input from outside", "no input from outside"),
 }
 
+_FIRST: Final = {"larger": "smaller", "wider": "narrower", "other": "one", "parts": "whole"}
+"""The role of the first question, whose names are bare, by that of the second."""
+
 SHOWN: Final = 8
 """Residues or values that are listed; more are counted."""
 
 _ROUND: Final = 1 << 12
 """Powers of two from here on are written as such."""
+
+_NEAR: Final = 1e-6
+"""Numbers that are nearer to 1 are written as 1 and the difference."""
 
 
 def sentence(
@@ -209,12 +216,20 @@ def name_of(feature: Feature) -> str:
         case How.DIFFERENCE:
             return f"({names[0]} - {names[1]})"
         case How.RATIO:
-            return f"{names[0]} / {names[1]}"
+            return _of_both(*feature.of) or f"{names[0]} / {names[1]}"
         case How.TILES:
             sizes = zip(names, feature.tiles, strict=True)
             return " x ".join(f"ceil({name} / {size})" for name, size in sizes)
         case _:
             return " x ".join(names)
+
+
+def _of_both(name: str, other: str) -> str:
+    """One number of a second question over that of the first; empty if it is none."""
+    role, _, short = name.partition(" ")
+    if role not in _FIRST or short != other:
+        return ""
+    return f"{_name(short)} ({role} / {_FIRST[role]})"
 
 
 def _name(name: str) -> str:
@@ -223,22 +238,34 @@ def _name(name: str) -> str:
     if name.startswith(FACTOR):
         return f"the factor of {name.removeprefix(FACTOR)}"
     if TOLD in name:
-        return name.replace(TOLD, "")
+        role, _, figure = name.partition(TOLD)
+        return f"{figure} of the {role.strip()}" if role else figure
     role, _, short = name.partition(" ")
     if f"{role} " in EXTREMES and name not in _WORDS:
-        return f"the {role} {_name(short)}"
+        return f"the {role} {_extreme(short)}"
     known = _WORDS.get(name) or (f"{role} {_WORDS[short]}" if short in _WORDS else name)
     return known.removeprefix(GENE)
+
+
+def _extreme(name: str) -> str:
+    """What the largest or the smallest is of, last the question if it is not the first."""
+    role, _, short = name.partition(" ")
+    return f"{_name(short)} of the {role}" if role in _FIRST else _name(name)
 
 
 def number(value: float) -> str:
     """A number, whole if it is, as a power of two if it is a large one."""
     if not float(value).is_integer():
-        return f"{value:.12g}"
+        return _near_one(value) if abs(value - 1) < _NEAR else f"{value:.12g}"
     whole = int(value)
     if whole >= _ROUND and whole & (whole - 1) == 0:
         return f"2^{whole.bit_length() - 1}"
     return str(whole)
+
+
+def _near_one(value: float) -> str:
+    more = float(Decimal(repr(float(value))) - 1)
+    return f"1 {'+' if more > 0 else '-'} {abs(more):.12g}"
 
 
 def _with(subject: str, parts: Sequence[str], word: str) -> str:

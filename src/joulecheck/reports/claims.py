@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.table import Table
 
 from joulecheck.campaign.events import CONFIDENCE, CampaignFinished, Pair, Tally
+from joulecheck.quantities import many
 
 
 def claims(event: CampaignFinished) -> Iterator[str]:
@@ -17,7 +18,7 @@ def claims(event: CampaignFinished) -> Iterator[str]:
     pair, tally = min(clean, key=lambda one: one[1].in_domain)
     share, jointly = tally.failing_share(), tally.failing_share(pairs=len(clean))
     yield (
-        f"no failure in {len(clean):,} of {len(event.tallies):,} pairs: at "
+        f"no failure in {len(clean):,} of {many(len(event.tallies), 'pair')}: at "
         f"{CONFIDENCE:.0%} confidence less than {share:.1g} of the sampled cases of each "
         f"fail, {jointly:.1g} of all of them jointly"
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from joulecheck.counterexample import Blame, Counterexample, Numbers
+from joulecheck.quantities import many
 from joulecheck.region import Generalised, Measured, Outline
 from joulecheck.reports.wording import Line, case_lines
 
@@ -33,16 +34,23 @@ def region_lines(found: Generalised | None) -> Iterator[Line]:
         if region.measured is not None:
             yield "", _measured(region.measured)
     if found.outline is not None:
-        yield "in all", f"fails in {found.outline.sentence}"
+        yield "outline", found.outline.sentence
         yield "", _outlined(found.outline)
 
 
 def _outlined(found: Outline) -> str:
-    false = "none" if not found.false else f"{found.false:.2%}"
-    return (
-        f"holds {found.coverage:.1%} of fresh failures; {false} of {found.tried:,} fresh "
-        "cases inside holds"
-    )
+    covers = "all" if found.coverage == 1 else f"{_floored(found.coverage):.1%} of"
+    failures = f"{covers} fresh failures lie inside"
+    hold = round(found.false * found.tried)
+    if not hold:
+        return f"{failures}; all of {found.tried:,} fresh cases inside fail"
+    holding = many(hold, "holds", "hold")
+    return f"{failures}; of {found.tried:,} fresh cases inside, {holding}"
+
+
+def _floored(share: float) -> float:
+    """A share to a tenth of a percent, so that no more is said than there is."""
+    return math.floor(1000 * share) / 1000
 
 
 def _measured(measured: Measured) -> str:
@@ -112,7 +120,8 @@ def blame_lines(blame: Blame | None) -> Iterator[Line]:
         label = ""
     for kind, moved in (("terms", blame.terms), ("coefficients", blame.coefficients)):
         if moved:
-            each = ", ".join(f"{name} {slope:+.2g}" for name, slope in moved.items())
+            ordered = sorted(moved.items(), key=lambda one: (-abs(one[1]), one[0]))
+            each = ", ".join(f"{name} {slope:+.2g}" for name, slope in ordered)
             yield label, f"{kind} that move the margin: {each}"
             label = ""
 

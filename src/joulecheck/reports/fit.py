@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from joulecheck.quantities import engineering
+from joulecheck.quantities import engineering, many
 from joulecheck.validation.counts import ITS_EVENTS
 from joulecheck.validation.fitters import Fit, Fitted, Status
 
@@ -39,9 +39,8 @@ def show_fit(console: Console, found: Fit, *, table: bool) -> None:
 
 def _verdict(found: Fit) -> str:
     counts = Counter(one.status for one in found.coefficients)
-    told = [
-        f"{counts[Status.RECOVERED]} of {len(found.coefficients)} coefficients recovered"
-    ]
+    coefficients = many(len(found.coefficients), "coefficient")
+    told = [f"{counts[Status.RECOVERED]} of {coefficients} recovered"]
     if counts[Status.RECOVERED]:
         told[0] += f" within {found.worst:.1e}"
     by_events = sum(one.count == ITS_EVENTS for one in found.coefficients)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from joulecheck.counterexample import Minimality, unstructure_case
-from joulecheck.quantities import engineering
+from joulecheck.quantities import engineering, many
 from joulecheck.reports.wording import case_lines
 from joulecheck.validation.flips import Flip
 
@@ -51,7 +51,7 @@ def _show(console: Console, question: str, flip: Flip) -> None:
     console.print(
         Text(
             f"{question}: A prefers {first}, B {second}; another on "
-            f"{flip.share:.1%} of {flip.tried:,} workloads{_pairs(flip)}",
+            f"{flip.share:.1%} of {many(flip.tried, 'workload')}{_pairs(flip)}",
             style="red",
         )
     )

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from joulecheck.counterexample import unstructure_case
-from joulecheck.quantities import engineering
+from joulecheck.quantities import engineering, many
 from joulecheck.validation.overlay import (
     Calibrated,
     Comparison,
@@ -74,7 +74,8 @@ def conclusions(found: Overlay) -> Iterator[str]:
     """How many agree, which figures that confirms and which it contradicts."""
     verdicts = Counter(c.verdict for c in found.comparisons)
     counted = ", ".join(f"{verdicts[v]} {v.value}" for v in Verdict if verdicts[v])
-    yield f"{len(found.comparisons)} numbers, within {found.tolerance:.0%}: {counted}"
+    numbers = many(len(found.comparisons), "number")
+    yield f"{numbers}, within {found.tolerance:.0%}: {counted}"
     for one in found.calibrated:
         yield f"CALIBRATED  {one.machine} {one.figure}: {_confirmed(one, found.tolerance)}"
     for other in found.disagreements:
@@ -83,8 +84,9 @@ def conclusions(found: Overlay) -> Iterator[str]:
 
 def _confirmed(one: Calibrated, tolerance: float) -> str:
     return (
-        f"{len(one.ratios)} measurements agree within {tolerance:.0%}, none disagrees: "
-        f"predicted over measured {min(one.ratios):.3g} to {max(one.ratios):.3g}"
+        f"{many(len(one.ratios), 'measurement agrees', 'measurements agree')} within "
+        f"{tolerance:.0%}, none disagrees: predicted over measured "
+        f"{min(one.ratios):.3g} to {max(one.ratios):.3g}"
     )
 
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from joulecheck.quantities import many
 from joulecheck.scoring.accepted import Accepted, reason_for, superfluous
 from joulecheck.scoring.baselines import Attempt
 from joulecheck.scoring.fit import FALSE, RECALL
@@ -145,7 +146,7 @@ def _show_survivors(console: Console, score: Score, accepted: Sequence[Accepted]
 
 
 def _told(trial: Trial) -> str:
-    return f"{trial.mutant}: {trial.what} ({trial.checks:,} cases asked)"
+    return f"{trial.mutant}: {trial.what} ({many(trial.checks, 'case')} asked)"
 
 
 def _show_explanations(console: Console, score: Score) -> None:
@@ -195,10 +196,10 @@ def _show_summary(console: Console, score: Score) -> None:
     reached = [trial for trial in score.trials if trial.differs]
     _say(
         console,
-        f"{len(score.trials)} mutants of {len(score.kinds)} kinds in {len(machines)} "
-        f"machines: {len(score.killed)} killed, {_percent(share(score.killed, reached))} "
-        f"of those that differ; {len(score.survivors)} survive, {len(score.unreached)} "
-        f"unreached",
+        f"{many(len(score.trials), 'mutant')} of {many(len(score.kinds), 'kind')} in "
+        f"{many(len(machines), 'machine')}: {len(score.killed)} killed, "
+        f"{_percent(share(score.killed, reached))} of those that differ; "
+        f"{len(score.survivors)} survive, {len(score.unreached)} unreached",
         "bold",
     )
     for field, unit, words in (("seconds", " s", "time"), ("checks", "", "cases")):

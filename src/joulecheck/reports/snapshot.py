@@ -9,7 +9,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
-from joulecheck.quantities import engineering
+from joulecheck.quantities import engineering, many
 from joulecheck.validation.regression import Change, Comparison, Move
 
 FORMAT: Final = 1
@@ -82,8 +82,8 @@ def show_comparison(console: Console, found: Comparison, *, every_row: bool) -> 
 
 def _verdict(found: Comparison) -> str:
     if not found.moves:
-        return f"none of {found.compared:,} outputs moved"
-    moved = f"{len(found.moves):,} of {found.compared:,} outputs moved"
+        return f"none of {many(found.compared, 'output')} moved"
+    moved = f"{len(found.moves):,} of {many(found.compared, 'output')} moved"
     if found.unexplained and not found.changes:
         return f"{moved}, and no coefficient and no figure of the machine changed"
     if found.unexplained:
@@ -104,7 +104,7 @@ def _lines(found: Comparison, *, every_row: bool) -> Iterator[tuple[str, bool]]:
         groups.setdefault((move.explained, move.column), []).append(move)
     for (explained, _), moves in sorted(groups.items(), key=lambda one: one[0][0]):
         worst = max(moves, key=_size)
-        rows = f"{len(moves)} rows" if len(moves) > 1 else "1 row"
+        rows = many(len(moves), "row")
         yield f"{_move(found, worst)} [{rows}, most at {worst.row}]", explained
 
 

@@ -24,6 +24,7 @@ from joulecheck.campaign.events import (
 )
 from joulecheck.corpus import Finding
 from joulecheck.counterexample import Counterexample
+from joulecheck.quantities import many
 from joulecheck.reports.claims import claims, table_of_pairs
 from joulecheck.reports.explanation import culprits, named
 from joulecheck.reports.findings import (
@@ -130,14 +131,15 @@ class CampaignReport:
         self._started = self._last_line = time.monotonic()
         self._budget = event.budget
         extent = (
-            f"{event.cases:,} cases a pair"
+            f"{many(event.cases, 'case')} a pair"
             if event.cases is not None
             else f"{event.budget:g} s"
         )
         going_on = f", from epoch {event.first_epoch}" if event.first_epoch else ""
         self._console.print(
-            f"seed {event.seed}: {len(event.models)} models x {len(event.properties)} "
-            f"properties = {len(event.pairs)} pairs, {extent}{going_on}",
+            f"seed {event.seed}: {many(len(event.models), 'model')} x "
+            f"{many(len(event.properties), 'property', 'properties')} = "
+            f"{many(len(event.pairs), 'pair')}, {extent}{going_on}",
             highlight=False,
         )
         if self._progress_console.is_terminal:
@@ -162,11 +164,11 @@ class CampaignReport:
                 description=where,
                 completed=share,
                 total=1.0,
-                checks=f"{event.done:,} checks",
+                checks=many(event.done, "check"),
             )
         elif time.monotonic() - self._last_line >= PLAIN_PROGRESS_SECONDS:
             self._last_line = time.monotonic()
-            line = f"{share:.0%} {elapsed:.0f} s {event.done:,} checks, now {where}"
+            line = f"{share:.0%} {elapsed:.0f} s {many(event.done, 'check')}, now {where}"
             self._progress_console.print(line, highlight=False)
 
     def _share(self, event: EpochFinished, elapsed: float) -> float:
@@ -186,7 +188,8 @@ class CampaignReport:
             self._note(f"{pair.property} on {pair.model} met no case in its domain")
         rate = event.checks / event.seconds if event.seconds else 0.0
         self._console.print(
-            f"{event.checks:,} checks in {event.seconds:.1f} s ({rate:,.0f} checks/s)",
+            f"{many(event.checks, 'check')} in {event.seconds:.1f} s "
+            f"({rate:,.0f} checks/s)",
             highlight=False,
         )
         if self._pairs:
@@ -206,10 +209,12 @@ class CampaignReport:
         masked = sum(tally.masked for _, tally in event.tallies)
         if masked:
             share = masked / (masked + event.checks)
-            self._dim(f"{masked:,} cases ({share:.2%}) lie in regions of known failures: "
-                      f"counted, not asked")  # fmt: skip
+            lie = f"case ({share:.2%}) lies", f"cases ({share:.2%}) lie"
+            self._dim(
+                f"{many(masked, *lie)} in regions of known failures: counted, not asked"
+            )
         for reason, hiding in self._ended.items():
-            some = "1 pair was" if len(hiding) == 1 else f"{len(hiding)} pairs were"
+            some = many(len(hiding), "pair was", "pairs were")
             by = ", ".join(dict.fromkeys(filter(None, hiding)))
             self._dim(f"{some} searched no further: {reason}{f' ({by})' if by else ''}")
 

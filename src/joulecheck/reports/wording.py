@@ -24,7 +24,7 @@ from joulecheck.case import (
 )
 from joulecheck.counterexample import Numbers
 from joulecheck.errors import HarnessError
-from joulecheck.quantities import engineering
+from joulecheck.quantities import engineering, many
 from joulecheck.workload import Node, Subgraph
 from joulecheck.workload.words import workload_text
 
@@ -74,7 +74,7 @@ def _(case: DerivedCase) -> list[Line]:
 
 @case_lines.register
 def _(case: CoefficientCase) -> list[Line]:
-    effort = f"on the first {case.witnesses:,} cases of a fixed seed"
+    effort = f"on the first {many(case.witnesses, 'case')} of a fixed seed"
     return [("minimal", f"coefficient {case.coefficient}"), ("tried", effort)]
 
 
@@ -156,7 +156,7 @@ def _workload_lines(label: str, case: Case) -> list[Line]:
         ("", f"{index}: {_node_text(node)}")
         for index, node in enumerate(case.workload.nodes)
     ]
-    return [(label, f"subgraph of {len(nodes)} nodes {precision}"), *nodes]
+    return [(label, f"subgraph of {many(len(nodes), 'node')} {precision}"), *nodes]
 
 
 def _node_text(node: Node) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 
 import attrs
 
+from joulecheck.quantities import many
 from joulecheck.validation.fields import CORE
 from joulecheck.validation.ledger import Consistency, Entry
 
@@ -60,7 +61,8 @@ def provenance_of(entries: Mapping[str, Entry]) -> dict[str, dict[str, Any]]:
 def told(entry: Entry) -> str:
     """What an entry rests on, in a line."""
     parts = [
-        f"{len(one.properties)} laws held on {one.cases} cases, joulecheck {one.version}"
+        f"{many(len(one.properties), 'law')} held on {many(one.cases, 'case')}, "
+        f"joulecheck {one.version}"
         if isinstance(one, Consistency)
         else one.source
         for one in entry.evidence

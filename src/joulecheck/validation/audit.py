@@ -27,6 +27,7 @@ from joulecheck.errors import InvalidCheck
 from joulecheck.faults import fault_named, inject
 from joulecheck.model import Offer, Subject
 from joulecheck.property import Property, installed, property_named
+from joulecheck.quantities import many
 from joulecheck.reference import CLASSES, MACHINES
 from joulecheck.reference.classes import class_of
 from joulecheck.validation.audit_ledger import gaps_in
@@ -216,8 +217,8 @@ class Audit:
         return Requirement(
             name="consistency",
             demand="every class passes all five categories of consistency",
-            found=f"{len(CLASSES)} classes x {len(CATEGORIES)} categories, {len(pairs):,} "
-            f"pairs of machine and law",
+            found=f"{len(CLASSES)} classes x {len(CATEGORIES)} categories, "
+            f"{many(len(pairs), 'pair')} of machine and law",
             gaps=(*missing, *self._failures(pairs)),
         )
 
@@ -235,7 +236,8 @@ class Audit:
         return Requirement(
             name="coverage",
             demand=f"all {MACHINES_DEMANDED} machines are covered",
-            found=f"{len(asked & {*wanted})} machines, {len(others):,} more pairs",
+            found=f"{many(len(asked & {*wanted}), 'machine')}, "
+            f"{many(len(others), 'more pair')}",
             gaps=(*missing, *self._failures(others)),
         )
 
@@ -252,7 +254,9 @@ class Audit:
         costs = frozenset().union(*(property_named(law).needs for law in asked))
         gaps = [f"{law.id} is asked of no model" for law in laws if law.id not in asked]
         if len(kinds) < RANKED_KINDS:
-            gaps.append(f"ranked on {len(kinds)} types of workload: {', '.join(kinds)}")
+            gaps.append(
+                f"ranked on {many(len(kinds), 'type')} of workload: {', '.join(kinds)}"
+            )
         gaps += [
             f"no law ranks by {cost.name.lower()}"
             for cost in (Offer.ENERGY, Offer.LATENCY)
@@ -261,7 +265,7 @@ class Audit:
         return Requirement(
             name="ranking",
             demand=f"classes rank as they must on {RANKED_KINDS} types of workload or more",
-            found=f"{len(asked)} laws on {', '.join(sorted(kinds)) or 'nothing'}",
+            found=f"{many(len(asked), 'law')} on {', '.join(sorted(kinds)) or 'nothing'}",
             gaps=(*gaps, *self._failures(pairs)),
         )
 
@@ -295,7 +299,7 @@ def _gate(machines: Sequence[Subject]) -> Requirement:
     return Requirement(
         name="gate",
         demand="the composition gate passes, and fails on an injected regression",
-        found=f"{len(sound):,} checks, {len(planted)} regressions planted",
+        found=f"{many(len(sound), 'check')}, {many(len(planted), 'regression')} planted",
         gaps=tuple(gaps),
     )
 
@@ -321,7 +325,7 @@ def _nothing_negative(machines: Sequence[Subject], seed: int) -> Requirement:
     return Requirement(
         name="nothing-negative",
         demand="no energy, latency or utilisation is negative",
-        found=f"{asked:,} cases",
+        found=many(asked, "case"),
         gaps=tuple(gaps),
     )
 
@@ -353,6 +357,6 @@ def _provenance(ledger: Ledger, machines: Sequence[Subject]) -> Requirement:
     return Requirement(
         name="provenance",
         demand="every core field of every machine has provenance after a run",
-        found=f"{entries:,} entries of {len(machines)} machines",
+        found=f"{many(entries, 'entry', 'entries')} of {many(len(machines), 'machine')}",
         gaps=gaps,
     )

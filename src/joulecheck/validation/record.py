@@ -10,7 +10,9 @@ import attrs
 
 from joulecheck.campaign.events import (
     CampaignFinished,
+    CampaignStarted,
     CounterexampleFound,
+    EpochFinished,
     Event,
     ModelFailed,
     Pair,
@@ -20,6 +22,7 @@ from joulecheck.coefficient import Layer
 from joulecheck.counterexample import Blame, Counterexample
 from joulecheck.model import Subject
 from joulecheck.property import Property
+from joulecheck.quantities import many
 from joulecheck.validation.fields import Field, FieldKind, concerns, fields_of
 from joulecheck.validation.ledger import Consistency, Entry, Flag, Ledger
 
@@ -39,8 +42,9 @@ class Recorded:
     def __str__(self) -> str:
         """Say it in a line."""
         return (
-            f"{self.confirmed:,} fields of {self.models:,} models confirmed consistent, "
-            f"{self.flagged:,} flagged for investigation, {self.undecided:,} undecided"
+            f"{many(self.confirmed, 'field')} of {many(self.models, 'model')} confirmed "
+            f"consistent, {self.flagged:,} flagged for investigation, "
+            f"{self.undecided:,} undecided"
         )
 
 
@@ -56,6 +60,8 @@ class CampaignRecord:
         self._laws = {law.id: law for law in laws}
         self._found: dict[Pair, Counterexample | None] = {}
         self._reasons: dict[Pair, str] = {}
+        self._seed = 0
+        self._tallies: dict[Pair, Tally] = {}
         self.recorded = Recorded()
 
     def __call__(self, event: Event) -> None:
@@ -67,21 +73,27 @@ class CampaignRecord:
             case ModelFailed(pair, reason):
                 self._found.setdefault(pair, None)
                 self._reasons[pair] = reason
+            case CampaignStarted():
+                self._seed = event.seed
+            case EpochFinished():
+                self._tallies[event.pair] = event.tally
             case CampaignFinished():
-                self._write(event)
+                self._seed, self._tallies = event.seed, dict(event.tallies)
+                self.write()
             case _:
                 pass
 
-    def _write(self, event: CampaignFinished) -> None:
+    def write(self) -> None:
+        """Write the entries by what was seen so far, as of a campaign broken off."""
         tallies: dict[str, dict[str, Tally]] = {}
-        for pair, tally in event.tallies:
+        for pair, tally in self._tallies.items():
             tallies.setdefault(pair.model, {})[pair.property] = tally
         self.recorded = Recorded(models=len(self._models))
         for model in self._models:
             told = tallies.get(model.name, {})
             flags = {law: self._flags(model, law, tally) for law, tally in told.items()}
             for field in fields_of(model).values():
-                entry = self._entry(model, field, told, flags, event.seed)
+                entry = self._entry(model, field, told, flags, self._seed)
                 self._ledger.put(model.name, field.name, entry)
                 self._count(entry, field, told)
 

@@ -1,13 +1,14 @@
 """A conjunction of few ends that nearly all failures meet and hardly any passing case.
 
 Each number gives a lower and an upper end, the outermost that the failures have but for
-a few; of these ends, the fewest are chosen that keep out the passing cases.
+a few; of these ends, few are chosen that keep out the passing cases.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import floor, isfinite, log2
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from math import floor, isfinite, isnan, log2
 from typing import Final
 
 import attrs
@@ -26,6 +27,12 @@ KEPT: Final = 0.004
 
 DIGITS: Final = 15
 """Of a float: in so many, any gap holds a decimal."""
+
+SHORT: Final = 2
+"""Of an end beyond which no case passes."""
+
+SMALL: Final = 10
+"""Whole numbers below it are as plain as any."""
 
 ROUND: Final = 1 << 10
 """Powers of two from here on are plain numbers."""
@@ -66,12 +73,12 @@ class Ends:
         self.sides = [self._sides(number) for number in dict.fromkeys(numbers)]
 
     def conjunction(self, most: int) -> tuple[End, ...] | None:
-        """As few ends as do, at most `MOST_ENDS`; none if nearly everything fails.
+        """Few ends that do, at most `MOST_ENDS`; none if nearly everything fails.
 
         Args:
             most: of the features, how many may be spoken of.
         """
-        if self.outside.shape[1] <= self.allowed:
+        if is_little(self.outside.shape[1], self.inside.shape[1]):
             return ()
         best: tuple[End, ...] | None = None
         for sides in self.sides:
@@ -90,7 +97,8 @@ class Ends:
         with np.errstate(invalid="ignore"):
             below = ~(self.outside >= low[:, None])
             above = ~(self.outside <= high[:, None])
-        below[gone] = above[gone] = False
+        below[gone | ~np.isfinite(low)] = False
+        above[gone | ~np.isfinite(high)] = False
         return _Sides(low, high, np.stack([below, above], axis=1))
 
     def _cover(self, sides: _Sides, most: int) -> list[tuple[int, int]] | None:
@@ -105,7 +113,16 @@ class Ends:
                 return None
             chosen.append(best)
             left = left[~excluded[best, left]]
-        return [divmod(one, 2) for one in chosen]
+        return [divmod(one, 2) for one in self._needed(excluded, chosen)]
+
+    def _needed(self, excluded: Bools, chosen: Sequence[int]) -> list[int]:
+        """The chosen ends without those that later ones make up for."""
+        needed = list(chosen)
+        for one in chosen:
+            rest = [other for other in needed if other != one]
+            if (~excluded[rest].any(axis=0)).sum() <= self.allowed:
+                needed = rest
+        return needed
 
     def _ends(self, sides: _Sides, chosen: Sequence[tuple[int, int]]) -> Iterator[End]:
         """The chosen ends, each at a plain number before the next passing case."""
@@ -131,16 +148,27 @@ class _Sides:
     """(features, 2, passing) which passing cases each end keeps out."""
 
 
+def is_little(passing: int, failing: int) -> bool:
+    """Whether so many passing cases may stay among so many failures."""
+    return passing <= KEPT * failing
+
+
 def plain(inside: float, outside: float) -> float:
     """The plainest number from `inside` towards `outside`, which is excluded.
 
-    It is a large power of two if there is one, or else the decimal of the fewest digits
-    that is nearest to the middle.
+    It is `inside` if that is a small whole number or a power of two, a large power of two
+    if there is one, or else the decimal of the fewest digits that is nearest to the middle.
+    If `outside` is infinite, it is `inside` rounded to two digits towards there.
     """
-    if not isfinite(outside):
+    if isnan(outside):
         return inside
+    if not isfinite(outside):
+        rounding = ROUND_CEILING if outside > 0 else ROUND_FLOOR
+        return float(Context(SHORT, rounding).create_decimal(Decimal(repr(inside))))
     low, high = sorted((inside, outside))
     are_whole = low.is_integer() and high.is_integer()
+    if are_whole and _is_plain(int(inside)):
+        return inside
     middle = (low + high) / 2
     decimals = (float(f"{middle:.{digits}e}") for digits in range(DIGITS))
     powers = [float(1 << floor(log2(high)))] if high >= ROUND else []
@@ -149,3 +177,7 @@ def plain(inside: float, outside: float) -> float:
         if is_between and (found.is_integer() or not are_whole):
             return found
     return inside
+
+
+def _is_plain(whole: int) -> bool:
+    return abs(whole) < SMALL or whole & (whole - 1) == 0

@@ -14,7 +14,7 @@ from typing import Final
 import attrs
 import numpy as np
 
-from joulecheck.campaign.regions.conjunction import End, Ends
+from joulecheck.campaign.regions.conjunction import End, Ends, is_little
 from joulecheck.campaign.regions.oracle import Fails
 from joulecheck.campaign.regions.vocabulary import outline_terms
 from joulecheck.region import Atom, Columns, Feature, Interval, Kinds, Outline, Region
@@ -166,6 +166,9 @@ def _drawn(draws: Draws) -> _Cases:
 
 def _cheapest(cases: _Cases) -> _Found | None:
     """What is cheapest to say, with as little of the answers as may be."""
+    kinds = _kinds_alone(cases)
+    if kinds is not None:
+        return kinds
     tiers = outline_terms(cases.columns)
     features = [feature for tier in tiers for feature in tier]
     kept = _some(cases.failing)
@@ -184,6 +187,16 @@ def _cheapest(cases: _Cases) -> _Found | None:
             if found is not None and (best is None or found.cost < best.cost):
                 best = found
     return best
+
+
+def _kinds_alone(cases: _Cases) -> _Found | None:
+    """Kinds of case of which nearly all fail, where hardly any other does."""
+    for parting in _partings(cases.columns):
+        parts = [(kinds, cases.failing[which]) for kinds, which in parting]
+        parts = [(kinds, fails) for kinds, fails in parts if fails.any()]
+        if all(is_little((~fails).sum(), fails.sum()) for _, fails in parts):
+            return _Found(0.0, tuple(_joined([_Rule(kinds, ()) for kinds, _ in parts])))
+    return None
 
 
 def _some(failing: Bools) -> Bools:

@@ -18,6 +18,7 @@ from joulecheck.region.columns import (
     LEAST,
     PERTURBED,
     TOLD,
+    is_answer,
 )
 from joulecheck.space import Trait
 
@@ -206,7 +207,7 @@ def outline_terms(columns: Columns) -> list[list[Feature]]:
     for name in columns.figures:
         role = next((role for role in roles if name.startswith(role)), "")
         short = name.removeprefix(role)
-        if short.startswith(f"{TOLD}least "):  # of the workload and the machine alone
+        if not is_answer(name):
             plain.append(Feature((name,)))
             continue
         tier = totals if _is_of_totals(short.removeprefix(TOLD)) else answers
