@@ -162,16 +162,28 @@ class TestBeside:
 
     MODEL = "reference:Google-TPU-v4"
 
-    def found(self, fault: str, law: str) -> list[Counterexample]:
-        return found_in(events([ModelRef(self.MODEL, fault).load()], law, cases=8192))
+    def found(self, fault: str, law: str, model: str = MODEL) -> list[Counterexample]:
+        return found_in(events([ModelRef(model, fault).load()], law, cases=8192))
 
-    def test_finds_a_term_that_is_missing_beside_another_one(self) -> None:
-        one, other = "dropped-term", "uncounted-control"
+    @pytest.mark.parametrize(
+        ("law", "model", "one", "other"),
+        [
+            ("SEN010", MODEL, "dropped-term", "uncounted-control"),
+            (
+                "BND010",
+                "reference:Intel-i7-12700K",
+                "batch-amortised#0",
+                "signed-overflow#3",
+            ),
+        ],
+    )
+    def test_finds_both_of_two_faults(
+        self, law: str, model: str, one: str, other: str
+    ) -> None:
+        found = self.found(f"{one}+{other}", law, model)
 
-        found = self.found(f"{one}+{other}", "SEN010")
-
-        assert tells(found, self.MODEL, one, other)
-        assert tells(found, self.MODEL, other, one)
+        assert tells(found, model, one, other)
+        assert tells(found, model, other, one)
 
     @pytest.mark.parametrize(
         ("fault", "term"), [("dropped-term", "static"), ("uncounted-control", "control")]

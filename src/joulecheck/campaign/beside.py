@@ -32,12 +32,11 @@ MOST_EDITS: Final = 3
 """Changes that must leave a failure failing, the most helpful ones."""
 
 LARGE: Final = 16
-"""A size from which a minimal case is taken to need it."""
+LARGE_BYTES: Final = 256
+"""A size from which a minimal case is taken to need it; the plainest have some bytes."""
 
-SHARED: Final = 8
-"""A size from which two minimal cases do not meet it by chance,"""
 NEAR: Final = 0.02
-"""up to such a share of it."""
+"""Share of a size up to which another one is the same."""
 
 TOTAL_SIZES: Final = frozenset({"macs", "ops", "bytes"})
 
@@ -143,16 +142,15 @@ class Beside:
         """What is smaller in all that is large about the minimal case, or in the most."""
         own = self._sizes(np.array([self.row], dtype=np.int64))
         mine = {name: float(values[0]) for name, values in own.items()}
-        large = {name: size for name, size in mine.items() if size >= LARGE}
+        large = {name: size for name, size in mine.items() if size >= _large(name)}
         if large:
             yield Way(lambda rows: self._below(large, rows), lambda _: True)
         fields = {n: size for n, size in mine.items() if n.startswith("largest ")}
         most = max(fields.values(), default=0.0)
-        if most > 1:
-            largest = {name: size for name, size in fields.items() if size == most}
+        for name in [name for name, size in fields.items() if size == most > 1]:
             yield Way(
-                lambda rows: self._below(largest, rows),
-                lambda row: not self._meets(mine, row),
+                lambda rows, name=name: self._below({name: most}, rows),  # type: ignore[misc]
+                lambda row: not self._meets(large, row),
             )
 
     def _below(self, sizes: dict[str, float], rows: Ints) -> Bools:
@@ -162,13 +160,11 @@ class Beside:
             below &= found[name] < size
         return below
 
-    def _meets(self, mine: dict[str, float], row: Sequence[int]) -> bool:
+    def _meets(self, large: dict[str, float], row: Sequence[int]) -> bool:
         """Whether a row has a size of the minimal case, which then may be a threshold."""
         found = self._sizes(np.array([row], dtype=np.int64))
         return any(
-            min(size, found[name][0]) >= SHARED
-            and abs(found[name][0] - size) <= NEAR * size
-            for name, size in mine.items()
+            abs(found[name][0] - size) <= NEAR * size for name, size in large.items()
         )
 
     def _sizes(self, rows: Ints) -> dict[str, Floats]:
@@ -177,6 +173,10 @@ class Beside:
         totals = [n for n in columns.case_names if n.rpartition(" ")[2] in TOTAL_SIZES]
         fields = [f"largest {n}" for n in columns.operator_names if n in SIZES]
         return {n: np.nan_to_num(columns.case(n)) for n in (*totals, *fields)}
+
+
+def _large(name: str) -> int:
+    return LARGE_BYTES if name.endswith("bytes") else LARGE
 
 
 def _is_telling(edit: Edit) -> bool:
