@@ -361,6 +361,7 @@ class TestBaselines:
             (HAILO, "layer-twice#0", "composition"),
             (HAILO, "sign-flipped#0", "architecture"),
             (HAILO, "squared-coefficient#0", ""),
+            ("reference:Intel-i7-12700K", "int16-wrap#0", "sensitivity"),
             ("reference:Hailo-10H", "slower-generation#0", "order"),
         ],
     )

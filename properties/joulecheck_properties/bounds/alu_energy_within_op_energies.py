@@ -59,10 +59,6 @@ class AluEnergyWithinOpEnergies(Property):
 
     Shrinks to:
         The GEMM of one MAC.
-
-    Stays because:
-        BND006 finds arithmetic that is too cheap. Arithmetic that is too dear shows by
-        this law alone.
     """
 
     id: ClassVar = "BND013"

@@ -47,6 +47,10 @@ class MemoryEnergyWithinTrafficPrices(Property):
 
     Shrinks to:
         The GEMM of one MAC.
+
+    Stays because:
+        CMP010 finds the same where a model tells its events. This law needs traffic and
+        prices alone, and holds the bytes that take time to those that are charged.
     """
 
     id: ClassVar = "BND014"

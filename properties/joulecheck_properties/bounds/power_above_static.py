@@ -45,6 +45,10 @@ class PowerAboveStatic(Property):
 
     Shrinks to:
         The GEMM of one MAC.
+
+    Stays because:
+        CMP010 finds a static power that is read too low where a model tells its events and
+        terms. This law needs a total and a latency.
     """
 
     id: ClassVar = "BND010"

@@ -48,6 +48,10 @@ class StaticEnergyWithinStaticPower(Property):
 
     Shrinks to:
         The GEMM of one MAC.
+
+    Stays because:
+        CMP010 finds the same where a model tells the seconds that it charges leakage for.
+        This law takes no count: it holds leakage to the latency.
     """
 
     id: ClassVar = "BND015"

@@ -17,7 +17,7 @@ import numpy as np
 from joulecheck.case import AnyCase, Cases
 from joulecheck.coefficient import Layer
 from joulecheck.composition import composed
-from joulecheck.estimate import MAPPINGS, Answers, including, total
+from joulecheck.estimate import MAPPINGS, Answers, Deferred, including, total
 from joulecheck.model import UNSCALED, Scales, Subject
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import PRECISIONS, Floats
@@ -146,6 +146,23 @@ def _scaled(found: Answers, model: Subject, name: str, factor: Floats | float) -
     )
 
 
+def _recounted(found: Answers, model: Subject, term: str, factor: float) -> Answers:
+    """The events of the coefficients that move a term alone times a factor."""
+
+    def events() -> dict[str, Floats]:
+        return {
+            name: count * factor if _moves_alone(model, name, term) else count
+            for name, count in found.events.items()
+        }
+
+    return _changed(found, {"events": Deferred(events)})
+
+
+def _moves_alone(model: Subject, coefficient: str, term: str) -> bool:
+    declared = model.coefficients.get(coefficient)
+    return declared is not None and declared.terms == frozenset({term})
+
+
 ROUNDING: Final = 1e-12
 """What is left of a sum, as a share of it, when all of its parts are taken away."""
 
@@ -246,7 +263,7 @@ class FollowedTogether(Edit):
 
 @attrs.frozen
 class ScaledTraffic(Edit):
-    """The traffic of a memory has another value, and so has its energy if that is due."""
+    """The traffic of a memory has another value, and its energy and events if due."""
 
     name: str
     factor: float
@@ -268,7 +285,9 @@ class ScaledTraffic(Edit):
         """The traffic times the factor."""
         del cases, scales
         if self.with_energy and self.name in found.energy_terms:
-            found = _scaled(found, model, self.name, self.factor)
+            found = _recounted(
+                _scaled(found, model, self.name, self.factor), model, self.name, self.factor
+            )
         bytes_ = found.traffic[self.name] * self.factor
         return _changed(found, {"traffic": {**found.traffic, self.name: bytes_}})
 

@@ -109,9 +109,10 @@ def rescaled(
     model: LayeredModel, found: Arrays, factors: Mapping[str, Floats | float]
 ) -> Arrays:
     """Energy terms times factors, wherever they count."""
+    exact = {name: found.energy_terms[name] * factor for name, factor in factors.items()}
     for name, factor in factors.items():
         found = dearer(model, found, name, found.energy_terms[name] * (factor - 1))
-    return found
+    return attrs.evolve(found, energy_terms={**found.energy_terms, **exact})
 
 
 def moved(

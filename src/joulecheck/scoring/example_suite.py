@@ -118,7 +118,8 @@ def _sensitivity(model: AnyModel) -> Iterator[str]:
             case, name = Case(workload, precision), f"mac_energy.{precision.name}"
             before = _number(model.estimate(case).energy_terms["alu"])
             after = _number(model.estimate(case, {name: RAISED}).energy_terms["alu"])
-            if case.macs and not RESPONSE[0] <= after / before - 1 <= RESPONSE[1]:
+            low, high = (share * before for share in RESPONSE)
+            if case.macs and not (before > 0 and low <= after - before <= high):
                 yield f"sensitivity: {name}, {where}"
 
 
