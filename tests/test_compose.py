@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from command import Run
 from joulecheck.case import Case
 from joulecheck.coefficient import Layer
 from joulecheck.composition import Max, Sum
-from joulecheck.errors import InvalidCheck, UnknownName
+from joulecheck.errors import InvalidCheck, UnknownName, Unsupported
 from joulecheck.estimate import Estimate
 from joulecheck.faults import fault_named, inject
 from joulecheck.model import Subject, registered
@@ -279,6 +280,51 @@ class TestChecksOfAModel:
             "return Estimate(energy_terms={...})" in results["energy of the whole"].details
         )
         assert "through" in results["energy by layer"].details
+
+    @pytest.mark.parametrize("size", [0, 1 << 20])
+    def test_a_prediction_that_is_no_number_fails(self, size: int) -> None:
+        def answer(case: Case) -> Estimate:
+            energy = math.nan if case.ops > size else 1.0
+            return Estimate(energy=energy, energy_terms={"all": 1.0})
+
+        result = by_name(Subject.of(Tiny(answer)))["energy of the whole"]
+
+        assert result.status is Status.FAILED
+        assert result.details.endswith("increments sum to 1 J, but the prediction is NaN")
+
+    def test_so_does_one_that_is_left_out_where_it_is_offered(self) -> None:
+        def answer(case: Case) -> Estimate:
+            energy = None if case.ops > 2 else 1.0
+            return Estimate(energy=energy, energy_terms={"all": 1.0})
+
+        result = by_name(Subject.of(Tiny(answer)))["energy of the whole"]
+
+        assert result.status is Status.FAILED
+
+    def test_so_does_one_up_to_a_layer(self) -> None:
+        wrong = layered(lambda alu, dram: {Layer.ALU: alu, Layer.DRAM: math.nan * dram})
+
+        failed = [n for n, r in by_name(wrong).items() if r.status is Status.FAILED]
+
+        assert failed == ["energy up to DRAM"]
+
+    def test_one_up_to_a_layer_may_be_left_out(self) -> None:
+        def through(alu: float, dram: float) -> dict[Layer, float]:
+            whole = {Layer.DRAM: alu + dram} if dram < 1e-4 else {}
+            return {Layer.ALU: alu, **whole}
+
+        assert {r.status for r in by_name(layered(through)).values()} == {Status.PASSED}
+
+    def test_a_case_that_the_model_does_not_support_is_not_compared(self) -> None:
+        def answer(case: Case) -> Estimate:
+            if case.ops > 1 << 20:
+                msg = "too large"
+                raise Unsupported(msg)
+            return Estimate(energy=1.0, energy_terms={"all": 1.0})
+
+        result = by_name(Subject.of(Tiny(answer)))["energy of the whole"]
+
+        assert result.status is Status.PASSED
 
     def test_a_model_that_raises_fails_every_check(self) -> None:
         def answer(case: Case) -> Estimate:

@@ -17,9 +17,9 @@ from joulecheck.campaign.events import EpochFinished
 from joulecheck.campaign.workers import Executor, Inline, Pool
 from joulecheck.cli.options import (
     chosen_models,
-    file_option,
-    format_option,
     named_option,
+    report_options,
+    seed_option,
     workers_option,
 )
 from joulecheck.cli.output import recorded, write_text
@@ -53,13 +53,7 @@ Data = dict[str, Any]
     show_default=True,
     help="How many cases to ask of each machine and law.",
 )
-@named_option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=1,
-    show_default=True,
-    help="Of all random numbers.",
-)
+@seed_option("all random numbers")
 @named_option(
     "--ledger",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -68,8 +62,7 @@ Data = dict[str, Any]
     "would write.",
 )
 @workers_option
-@format_option
-@file_option
+@report_options
 @click.pass_context
 def audit(context: click.Context, /, **given: Any) -> None:  # noqa: ANN401 - click checked and named them
     """Say whether the validation of the reference machines is complete.

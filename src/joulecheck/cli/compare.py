@@ -15,10 +15,10 @@ import numpy as np
 from joulecheck.cli.options import (
     Finite,
     chosen_models,
-    file_option,
-    format_option,
     inject_option,
     named_option,
+    report_options,
+    seed_option,
 )
 from joulecheck.cli.output import recorded, write_text
 from joulecheck.errors import InvalidSetting, NotOffered
@@ -125,11 +125,8 @@ class DesignPoint(PointType):
     help=f"How many workloads are tried. [default: {LIVE_CASES}, or {REVISION_CASES} of "
     "revisions]",
 )
-@named_option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of them."
-)
-@format_option
-@file_option
+@seed_option("them")
+@report_options
 @click.pass_context
 def compare(context: click.Context, /, **given: Any) -> None:  # noqa: ANN401 - click checked and named them
     """Find where two models, or two git revisions, lead to different decisions.

@@ -16,10 +16,9 @@ from joulecheck.cli.options import (
     DEFAULT_MODELS,
     Finite,
     chosen_models,
-    file_option,
-    format_option,
     inject_option,
     named_option,
+    report_options,
 )
 from joulecheck.cli.output import recorded, write_text
 from joulecheck.quantities import many
@@ -60,8 +59,7 @@ MARKS: Final = {Status.PASSED: "green", Status.FAILED: "red", Status.SKIPPED: "y
     help="Of the checks of MODEL: the relative error that passes.",
 )
 @inject_option
-@format_option
-@file_option
+@report_options
 @click.option("--show-checks", is_flag=True, help="List every check, not failures alone.")
 @click.pass_context
 def compose(context: click.Context, /, **given: Any) -> None:  # noqa: ANN401 - click checked and named them

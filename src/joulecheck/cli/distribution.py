@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from joulecheck.cli.options import chosen_models, file_option, format_option, named_option
+from joulecheck.cli.options import chosen_models, report_options, seed_option
 from joulecheck.cli.output import recorded, write_text
 from joulecheck.property import property_named
 from joulecheck.quantities import many
@@ -35,11 +35,8 @@ from joulecheck.reports.json_report import dumps
     show_default=True,
     help="How many cases are drawn.",
 )
-@named_option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the draws."
-)
-@format_option
-@file_option
+@seed_option("the draws")
+@report_options
 def distribution_command(  # noqa: PLR0913 - one argument an option
     models: tuple[str, ...],
     law: str,

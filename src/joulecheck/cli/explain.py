@@ -13,13 +13,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from joulecheck.campaign.follow_up import FollowUp, versions
-from joulecheck.cli.options import (
-    corpus_option,
-    directory_option,
-    format_option,
-    inject_option,
-    open_corpus,
-)
+from joulecheck.cli.options import corpus_options, format_option, inject_option, open_corpus
 from joulecheck.cli.output import console, write_text
 from joulecheck.cli.stored import own_models_option, resolver
 from joulecheck.corpus import Finding, finding_file
@@ -37,8 +31,7 @@ from joulecheck.reports.terminal import show_finding
 )
 @own_models_option
 @inject_option
-@corpus_option
-@directory_option
+@corpus_options
 @format_option
 def explain(  # noqa: PLR0913 - one argument an option
     *,

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from joulecheck.cli.options import file_option, format_option
+from joulecheck.cli.options import report_options
 from joulecheck.cli.output import recorded, write_text
 from joulecheck.faults import FAULTS, KINDS
 from joulecheck.property import installed
@@ -17,8 +17,7 @@ from joulecheck.reports.json_report import dumps
 
 
 @click.command("faults")
-@format_option
-@file_option
+@report_options
 def faults_command(output_format: str, output_file: Path | None) -> None:
     """List the faults that can be injected in the reference models.
 

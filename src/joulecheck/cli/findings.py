@@ -10,11 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from joulecheck.cli.options import (
-    corpus_option,
-    directory_option,
-    file_option,
+    corpus_options,
     format_option,
     open_corpus,
+    report_options,
 )
 from joulecheck.cli.output import console, recorded, write_text
 from joulecheck.corpus import export_findings, finding_file, import_findings
@@ -29,10 +28,8 @@ def findings() -> None:
 
 
 @findings.command("list")
-@corpus_option
-@directory_option
-@format_option
-@file_option
+@corpus_options
+@report_options
 def list_(
     corpus: str, counterexamples: str, output_format: str, output_file: Path | None
 ) -> None:
@@ -63,8 +60,7 @@ def list_(
 
 @findings.command()
 @click.argument("finding")
-@corpus_option
-@directory_option
+@corpus_options
 @format_option
 def show(finding: str, corpus: str, counterexamples: str, output_format: str) -> None:
     """Show one finding: the rule, the minimal case and the numbers by term."""
@@ -80,8 +76,7 @@ def show(finding: str, corpus: str, counterexamples: str, output_format: str) ->
 @click.argument("finding")
 @click.option("--reason", required=True, help="Why it is right to live with it.")
 @click.option("--until", metavar="YYYY-MM-DD", help="The last day of the acceptance.")
-@corpus_option
-@directory_option
+@corpus_options
 def accept(
     finding: str, reason: str, until: str | None, corpus: str, counterexamples: str
 ) -> None:
@@ -102,8 +97,7 @@ def accept(
     type=click.Path(file_okay=False, path_type=Path),
     help="The folder to write to. [default: that of --counterexamples]",
 )
-@corpus_option
-@directory_option
+@corpus_options
 def export(
     finding: tuple[str, ...], to: Path | None, corpus: str, counterexamples: str
 ) -> None:
@@ -116,8 +110,7 @@ def export(
 
 @findings.command("import")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@corpus_option
-@directory_option
+@corpus_options
 def import_(paths: tuple[Path, ...], corpus: str, counterexamples: str) -> None:
     """Read findings from JSON files, or folders of them, into the database."""
     with open_corpus(corpus, counterexamples) as store:

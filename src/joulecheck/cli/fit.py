@@ -11,10 +11,12 @@ import click
 from joulecheck.cli.options import (
     DEFAULT_MODELS,
     chosen_models,
-    file_option,
-    format_option,
     inject_option,
     named_option,
+    record_option,
+    refuse_faulty_ledger,
+    report_options,
+    seed_option,
 )
 from joulecheck.cli.output import recorded, write_text
 from joulecheck.cli.progress import progressing
@@ -37,23 +39,10 @@ EXIT_FAULTS: Final = 1
     default=None,
     help="How many random workloads. [default: 1024, or 96 without a batch path]",
 )
-@named_option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=1,
-    show_default=True,
-    help="Of the workloads.",
-)
-@named_option(
-    "--ledger",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write into the provenance ledger FILE which coefficients were recovered, and "
-    "flag those that are wrong; see `joulecheck provenance`.",
-)
+@seed_option("the workloads")
+@record_option("which coefficients were recovered, and flag those that are wrong")
 @inject_option
-@format_option
-@file_option
+@report_options
 @click.pass_context
 def fit_command(  # noqa: PLR0913 - one an option
     context: click.Context,
@@ -80,9 +69,7 @@ def fit_command(  # noqa: PLR0913 - one an option
 
     Exit 0 if outputs and declarations agree, 1 if not, 2 for an error.
     """  # noqa: D301 - click reads the escape
-    if ledger is not None and inject is not None:
-        msg = "--ledger records models as they are: leave out --inject"
-        raise click.UsageError(msg)
+    refuse_faulty_ledger(ledger, inject)
     subjects = [ref.load() for ref in references(chosen_models(models), inject)]
     fitted = (fit(subject, seed=seed, cases=cases) for subject in subjects)
     found = list(progressing(fitted, len(subjects), "models"))

@@ -26,14 +26,14 @@ from joulecheck.cli.options import (
     DEFAULT_MODELS,
     Duration,
     chosen_models,
-    corpus_option,
-    directory_option,
-    file_option,
-    format_option,
+    corpus_options,
     ignore_option,
     inject_option,
     named_option,
     open_corpus,
+    record_option,
+    refuse_faulty_ledger,
+    report_options,
     select_option,
     workers_option,
 )
@@ -83,17 +83,9 @@ EXIT_VACUOUS: Final = 2
     help="Name the campaign: run again, a search of the same name goes on where it "
     "stopped. Goes with --budget.",
 )
-@named_option(
-    "--ledger",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write into the provenance ledger FILE which figures the laws confirm, and which "
-    "a finding is blamed on; see `joulecheck provenance`.",
-)
-@corpus_option
-@directory_option
-@format_option
-@file_option
+@record_option("which figures the laws confirm, and which a finding is blamed on")
+@corpus_options
+@report_options
 @click.option(
     "--show-pairs",
     is_flag=True,
@@ -131,9 +123,7 @@ def fuzz(context: click.Context, /, *, exit_zero: bool, **given: Any) -> None:  
     if asked.name and asked.cases is not None:
         msg = "--name goes with --budget: a search of --cases ends by itself"
         raise click.UsageError(msg)
-    if asked.ledger is not None and asked.inject is not None:
-        msg = "--ledger records models as they are: leave out --inject"
-        raise click.UsageError(msg)
+    refuse_faulty_ledger(asked.ledger, asked.inject)
     outcome = _run(asked)
     new = 0 if exit_zero else outcome.new
     if new:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from joulecheck.cli.options import DEFAULT_MODELS, chosen_models, file_option, format_option
+from joulecheck.cli.options import DEFAULT_MODELS, chosen_models, report_options
 from joulecheck.cli.output import recorded, write_text
 from joulecheck.model import Subject
 from joulecheck.quantities import many
@@ -23,8 +23,7 @@ Data = dict[str, Any]
 
 @click.command()
 @click.argument("models", nargs=-1, metavar="[MODEL]...", default=DEFAULT_MODELS)
-@format_option
-@file_option
+@report_options
 def models(models: tuple[str, ...], output_format: str, output_file: Path | None) -> None:
     """List models by class: their energy and tile models, precisions, operating points.
 

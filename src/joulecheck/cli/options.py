@@ -170,6 +170,53 @@ ignore_option = named_option(
 )
 
 
+def corpus_options(command: F) -> F:
+    """Where findings are: the database and the committed folder."""
+    return corpus_option(directory_option(command))
+
+
+def report_options(command: F) -> F:
+    """How a report is written, and where to."""
+    return format_option(file_option(command))
+
+
+def seed_option(of: str) -> Callable[[F], F]:
+    """The seed of a command that is the same each time.
+
+    Args:
+        of: what is random.
+    """
+    return named_option(
+        "--seed", type=click.IntRange(min=0), default=1, show_default=True, help=f"Of {of}."
+    )
+
+
+def record_option(writes: str) -> Callable[[F], F]:
+    """A ledger to write into, if that is asked for.
+
+    Args:
+        writes: what is written.
+    """
+    return named_option(
+        "--ledger",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help=f"Write into the provenance ledger FILE {writes}; "
+        "see `joulecheck provenance`.",
+    )
+
+
+def refuse_faulty_ledger(ledger: Path | None, fault: str | None) -> None:
+    """Let nothing of a model with a planted fault be recorded.
+
+    Raises:
+        UsageError: both are asked for.
+    """
+    if ledger is not None and fault is not None:
+        msg = "--ledger records models as they are: leave out --inject"
+        raise click.UsageError(msg)
+
+
 def open_corpus(url: str, counterexamples: str) -> CombinedCorpus:
     """The database and the committed folder as one. Close it after use."""
     return CombinedCorpus(SqlCorpus(url), Directory(counterexamples))

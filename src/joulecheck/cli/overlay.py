@@ -11,12 +11,11 @@ from rich.text import Text
 from joulecheck.cli.options import (
     Finite,
     chosen_models,
-    corpus_option,
-    directory_option,
-    file_option,
-    format_option,
+    corpus_options,
     named_option,
     open_corpus,
+    record_option,
+    report_options,
 )
 from joulecheck.cli.output import recorded, write_text
 from joulecheck.corpus.finding import Finding, utc_now
@@ -63,17 +62,9 @@ DEFAULT_FAMILY = "reference"
     show_default=True,
     help="How far a prediction may be off: 0.2 allows a factor 1.2 both ways.",
 )
-@named_option(
-    "--ledger",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write into the provenance ledger FILE which figures are confirmed, and which are "
-    "contradicted; see `joulecheck provenance`.",
-)
-@corpus_option
-@directory_option
-@format_option
-@file_option
+@record_option("which figures are confirmed, and which are contradicted")
+@corpus_options
+@report_options
 @click.option("--exit-zero", is_flag=True, help="Exit 0 also when something disagrees.")
 @click.pass_context
 def overlay_command(  # noqa: PLR0913 - one argument an option

@@ -8,12 +8,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from joulecheck.cli.options import (
-    file_option,
-    format_option,
-    ignore_option,
-    select_option,
-)
+from joulecheck.cli.options import ignore_option, report_options, select_option
 from joulecheck.cli.output import recorded, write_text
 from joulecheck.property import FAMILIES, Property, selected
 from joulecheck.reports.json_report import dumps
@@ -22,8 +17,7 @@ from joulecheck.reports.json_report import dumps
 @click.command()
 @select_option
 @ignore_option
-@format_option
-@file_option
+@report_options
 def properties(
     select: tuple[str, ...],
     ignore: tuple[str, ...],

@@ -17,8 +17,8 @@ from joulecheck.cli.options import (
     F,
     chosen_models,
     file_option,
-    format_option,
     named_option,
+    report_options,
 )
 from joulecheck.cli.output import recorded, write_text
 from joulecheck.errors import UnknownName
@@ -70,8 +70,7 @@ def provenance() -> None:
 @provenance.command()
 @click.argument("models", nargs=-1, metavar="[MODEL]...", default=DEFAULT_MODELS)
 @ledger_option
-@format_option
-@file_option
+@report_options
 @click.pass_context
 def audit(
     context: click.Context,
@@ -111,8 +110,7 @@ def audit(
 @click.argument("model", metavar="MODEL")
 @click.argument("field", required=False)
 @ledger_option
-@format_option
-@file_option
+@report_options
 def show(
     model: str,
     field: str | None,

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from joulecheck.cli.options import file_option, format_option
+from joulecheck.cli.options import report_options
 from joulecheck.cli.output import recorded, write_text
 from joulecheck.quantities import engineering, fJ, many, pJ
 from joulecheck.reports.json_report import dumps
@@ -23,8 +23,7 @@ Data = Mapping[str, Any]
 
 
 @click.command()
-@format_option
-@file_option
+@report_options
 def rank(output_format: str, output_file: Path | None) -> None:
     """Rank the machine classes by energy and latency, and say how firm that is.
 

@@ -12,13 +12,11 @@ from rich.console import Console
 from rich.text import Text
 
 from joulecheck.cli.options import (
-    corpus_option,
-    directory_option,
-    file_option,
-    format_option,
+    corpus_options,
     inject_option,
     named_option,
     open_corpus,
+    report_options,
 )
 from joulecheck.cli.output import recorded, write_text
 from joulecheck.cli.stored import own_models_option, resolver
@@ -39,10 +37,8 @@ from joulecheck.reports.json_report import dumps
     help="Only findings of models whose name matches, such as 'reference:*'.",
 )
 @inject_option
-@corpus_option
-@directory_option
-@format_option
-@file_option
+@corpus_options
+@report_options
 @click.pass_context
 def replay(  # noqa: PLR0913 - one argument an option
     context: click.Context,

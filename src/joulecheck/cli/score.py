@@ -13,10 +13,10 @@ import click
 from joulecheck.cli.options import (
     Duration,
     chosen_models,
-    file_option,
-    format_option,
     ignore_option,
     named_option,
+    report_options,
+    seed_option,
     select_option,
     workers_option,
 )
@@ -79,13 +79,7 @@ EXIT_SURVIVORS: Final = 1
     help="How many cases each law is asked of a mutant that nothing kills, in stages of "
     "256, 4,096, 65,536 and this many; one that is killed gets the first two.",
 )
-@named_option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=1,
-    show_default=True,
-    help="Of all random numbers but those that a kind's variants are drawn with.",
-)
+@seed_option("all random numbers but those that a kind's variants are drawn with")
 @named_option(
     "--explain",
     type=click.IntRange(min=0),
@@ -114,8 +108,7 @@ EXIT_SURVIVORS: Final = 1
     help="Survivors that are accepted, with reasons. [default: the list of the package]",
 )
 @workers_option
-@format_option
-@file_option
+@report_options
 @click.pass_context
 def score_command(context: click.Context, /, **given: Any) -> None:  # noqa: ANN401 - click checked and named them
     """Plant seeded faults in reference models and see which laws find them.

@@ -14,10 +14,10 @@ from joulecheck.cli.options import (
     DEFAULT_MODELS,
     Finite,
     chosen_models,
-    file_option,
-    format_option,
     inject_option,
     named_option,
+    report_options,
+    seed_option,
 )
 from joulecheck.cli.output import recorded, write_text
 from joulecheck.errors import InvalidModel, InvalidSnapshot, UnknownName
@@ -83,13 +83,7 @@ def snapshot() -> None:
     show_default=True,
     help="How many random workloads, beside the standard ones and those of networks.",
 )
-@named_option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=1,
-    show_default=True,
-    help="Of the random workloads.",
-)
+@seed_option("the random workloads")
 def record(models: Sequence[str], folder: Path, random: int, seed: int) -> None:
     """Write snapshots of MODEL, by default of all reference machines.
 
@@ -124,8 +118,7 @@ def _taken(model: Subject, workloads: Mapping[str, Workload]) -> Snapshot:
 @folder_option
 @tolerance_option
 @inject_option
-@format_option
-@file_option
+@report_options
 @click.pass_context
 def check(context: click.Context, /, models: Sequence[str], **given: object) -> None:
     """Hold models against their snapshots: all that there are, or those of MODEL.
@@ -144,8 +137,7 @@ def check(context: click.Context, /, models: Sequence[str], **given: object) -> 
 @folder_option
 @tolerance_option
 @inject_option
-@format_option
-@file_option
+@report_options
 def explain(models: Sequence[str], **given: object) -> None:
     """Show every number that moved since the snapshot, and what explains it.
 
