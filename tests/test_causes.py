@@ -25,6 +25,7 @@ from joulecheck.estimate import Estimate
 from joulecheck.model import UNSCALED, Scales, Subject
 from joulecheck.property import property_named
 from joulecheck.reports.json_report import CampaignDocument
+from joulecheck.resolve import ModelRef
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import PRECISIONS, Bools, Floats
 from tiny import TinyInBatches, at
@@ -144,6 +145,49 @@ class TestBehind:
         (ended,) = [one for one in told if isinstance(one, PairEnded)]
         assert ended.reason == "1 findings, more are not looked for"
         assert MOST_FINDINGS == 8
+
+
+def tells(found: Sequence[Counterexample], model: str, fault: str, other: str) -> bool:
+    """Whether some finding's case fails for one fault and holds with the other."""
+
+    def fails(name: str, one: Counterexample) -> bool:
+        law = property_named(one.property)
+        return law.margin_of(ModelRef(model, name).load(), one.case) < 0
+
+    return any(fails(fault, one) and not fails(other, one) for one in found)
+
+
+class TestBeside:
+    """What a finding without a region would hide is told beside it."""
+
+    MODEL = "reference:Google-TPU-v4"
+
+    def found(self, fault: str, law: str) -> list[Counterexample]:
+        return found_in(events([ModelRef(self.MODEL, fault).load()], law, cases=8192))
+
+    def test_finds_a_term_that_is_missing_beside_another_one(self) -> None:
+        one, other = "dropped-term", "uncounted-control"
+
+        found = self.found(f"{one}+{other}", "SEN010")
+
+        assert tells(found, self.MODEL, one, other)
+        assert tells(found, self.MODEL, other, one)
+
+    @pytest.mark.parametrize(
+        ("fault", "term"), [("dropped-term", "static"), ("uncounted-control", "control")]
+    )
+    def test_tells_one_term_that_is_missing_once(self, fault: str, term: str) -> None:
+        found = self.found(fault, "SEN010")
+
+        repairs = [one.blame.repairs for one in found if one.blame]
+        assert [best.target for best, *_ in filter(None, repairs)] == [term]
+
+    def test_is_the_same_when_it_is_told_again(self) -> None:
+        one, again = (
+            self.found("dropped-term+uncounted-control", "SEN010") for _ in range(2)
+        )
+
+        assert one == again
 
 
 class TestAccepted:

@@ -330,6 +330,20 @@ def test_a_condition_in_words(atom: Interval, expected: str) -> None:
     assert condition(atom) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("of", "name", "expected"),
+    [
+        ("peer", "reference:Hailo-8", "peer reference:Hailo-8"),
+        ("machine", "clock x 2", "machine with clock x 2"),
+        ("wider precision", "FP32", "wider precision FP32"),
+        ("function", "RELU", "function relu"),
+        ("grown", "m", "growing m"),
+    ],
+)
+def test_a_kind_in_words(of: str, name: str, expected: str) -> None:
+    assert condition(Kinds(of, [name])) == [expected]
+
+
 def test_numbers_that_failures_lack_are_not_spoken_of() -> None:
     table = np.array([[np.nan, 3.0, 1.0, 2.0], [5.0, 6.0, 1.0, 2.0]])
     failing = np.array([True, True, False, False])

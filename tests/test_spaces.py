@@ -890,6 +890,18 @@ class TestDerivations:
         ]
         assert found[3] == Derivation({"launch": 0.5})
 
+    def test_are_called_by_what_is_turned(self) -> None:
+        turned = {"clock": 2.0, "launch": 0.5, "dram.bandwidth": 2.0}
+        machines = (Derivation(turned, {"static_power": 0.5}), Derivation({"clock": 1.5}))
+        space = DerivationSpace(ONE, machines)
+
+        (trait,) = space.traits(space.sample(np.random.default_rng(1), 4)).values()
+
+        assert trait.names == (
+            "clock, dram.bandwidth x 2; launch x 0.5; static_power x 0.5",
+            "clock x 1.5",
+        )
+
     def test_stay_within_the_ranges_of_the_knobs(self, reference: Subject) -> None:
         space = derivations(reference)
 

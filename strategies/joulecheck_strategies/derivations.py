@@ -15,7 +15,7 @@ from joulecheck.case import Derivation, DerivedCase, DerivedCases
 from joulecheck.errors import NotOffered
 from joulecheck.knob import Knob, KnobKind
 from joulecheck.model import Subject
-from joulecheck.space import Gene
+from joulecheck.space import Gene, Trait
 from joulecheck.workload.columns import Ints
 from joulecheck_strategies.reading import Take
 from joulecheck_strategies.workload_space import WorkloadSpace
@@ -54,6 +54,11 @@ class DerivationSpace(WrappingSpace[DerivedCase]):
 
     def canonical_more(self, rows: Ints) -> None:
         """Nothing: the machine is always read."""
+
+    def traits(self, rows: Ints) -> Mapping[str, Trait]:
+        """The derived machine, by what is turned."""
+        machines = tuple(map(str, self.derivations))
+        return {**super().traits(rows), "machine": Trait(rows[:, -1], machines)}
 
     def batch(self, rows: Ints) -> DerivedCases:
         """The cases, with the list of machines."""

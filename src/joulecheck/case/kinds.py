@@ -153,6 +153,18 @@ class Derivation:
     scale: Mapping[str, float] = attrs.field(factory=dict)
     """By coefficient."""
 
+    def __str__(self) -> str:
+        """Such as "clock, units x 2; launch x 0.5"."""
+        return "; ".join(filter(None, map(factors_text, (self.factors, self.scale))))
+
+
+def factors_text(factors: Mapping[str, float]) -> str:
+    """The factors in words, each with all the names that it goes with."""
+    names: dict[float, list[str]] = {}
+    for name, factor in factors.items():
+        names.setdefault(factor, []).append(name)
+    return "; ".join(f"{', '.join(who)} x {f:.9g}" for f, who in names.items())
+
 
 @attrs.frozen
 class DerivedCase:

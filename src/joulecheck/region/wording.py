@@ -50,6 +50,8 @@ _WORDS: Final = {
     "loop k": "loop K",
 }
 
+_TRAITS: Final = {"grown": "growing", "machine": "machine with"}
+
 _FLAGS: Final = {
     "weight from inside": ("a B operand from inside", "no B operand from inside"),
     "output read inside": ("an output read inside", "no output read inside"),
@@ -120,7 +122,8 @@ def condition(atom: Atom) -> list[str]:
     """An atom in words; an interval without ends says nothing."""
     match atom:
         case Kinds():
-            return [f"{_trait(atom.of)}{_either([n.lower() for n in atom.names])}"]
+            names = [n.lower() if atom.of == "function" else n for n in atom.names]
+            return [f"{_TRAITS.get(atom.of, atom.of)} {_either(names)}"]
         case Residues():
             return [f"{name_of(atom.feature)} mod {atom.period} {_rests(atom)}"]
         case Values():
@@ -128,10 +131,6 @@ def condition(atom: Atom) -> list[str]:
         case Interval():
             text = _flag(atom) or _relation(atom) or _interval(atom)
             return [text] if text else []
-
-
-def _trait(name: str) -> str:
-    return "growing " if name == "grown" else f"{name} "
 
 
 def _flag(atom: Interval) -> str:

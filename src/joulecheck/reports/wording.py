@@ -22,6 +22,7 @@ from joulecheck.case import (
     WorkloadPair,
     Wrong,
 )
+from joulecheck.case.kinds import factors_text
 from joulecheck.counterexample import Numbers
 from joulecheck.errors import HarnessError
 from joulecheck.quantities import engineering, many
@@ -66,9 +67,9 @@ def _(case: PrecisionPair) -> list[Line]:
 def _(case: DerivedCase) -> list[Line]:
     lines = _workload_lines("minimal", case.case)
     if case.derivation.factors:
-        lines.append(("machine", _together(case.derivation.factors)))
+        lines.append(("machine", factors_text(case.derivation.factors)))
     if case.derivation.scale:
-        lines.append(("scaled", _together(case.derivation.scale)))
+        lines.append(("scaled", factors_text(case.derivation.scale)))
     return lines
 
 
@@ -138,14 +139,6 @@ def _summary(scale: Mapping[str, float]) -> dict[str, float]:
     if len(scale) > 3 and len(set(scale.values())) == 1:  # noqa: PLR2004 - as many as fit a line
         return {f"all {len(scale)} energy coefficients": next(iter(scale.values()))}
     return dict(scale)
-
-
-def _together(factors: Mapping[str, float]) -> str:
-    """The factors, each with all the names that it goes with."""
-    names: dict[float, list[str]] = {}
-    for name, factor in factors.items():
-        names.setdefault(factor, []).append(name)
-    return "; ".join(f"{', '.join(who)} x {f:.9g}" for f, who in names.items())
 
 
 def _workload_lines(label: str, case: Case) -> list[Line]:
