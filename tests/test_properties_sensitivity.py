@@ -201,6 +201,17 @@ class TestTotalMovesWithItsTerms:
         assert self.holds(0.0, branch=1 + 1e-6) is None
         assert self.holds(0.0) is None
 
+    def test_says_nothing_of_a_change_that_drowns_in_what_cancels(self) -> None:
+        def answer(case: Case, scale: Scale) -> Estimate:
+            alu, control = case.ops * scale.get("mac", 1.0), 1e8
+            terms = {"alu": alu, "control": control}
+            return Estimate(energy=(alu + control) - control, energy_terms=terms)
+
+        declared = self.DECLARED
+
+        assert holds("SEN010", answer, scaled(mac=1 + 1e-6), coefficients=declared) is None
+        assert holds("SEN010", answer, scaled(mac=2.0), coefficients=declared)
+
     def test_leaves_out_what_the_total_excludes(self) -> None:
         def answer(case: Case, scale: Scale) -> Estimate:
             terms = {"alu": case.ops * 1.0, "control": scale.get("branch", 1.0)}

@@ -17,7 +17,7 @@ from joulecheck_strategies import perturbations
 TOLERANCE: Final = 1e-3
 
 NOTICEABLE: Final = 1e-9
-"""Of the total: a smaller change drowns in the rounding of the sum."""
+"""Of the total, or of its terms together: less drowns in the rounding of the sum."""
 
 
 class TotalMovesWithItsTerms(Property):
@@ -33,8 +33,10 @@ class TotalMovesWithItsTerms(Property):
         term's own coefficient moves is that term alone.
 
     Domain:
-        Perturbations that move the terms by at least 1e-9 of the total. A mapping that
-        depends on the coefficients changes nothing: both sides are of the same answers.
+        Perturbations that move the terms by at least 1e-9 of the total and of the sum of
+        |E_t|: a total that is what is left of large terms is rounded as these are. A
+        mapping that depends on the coefficients changes nothing: both sides are of the
+        same answers.
 
     Tolerance:
         0.1 % of the sum of |E_t(f) - E_t(1)|, of which rounding makes 1e-6 at most.
@@ -69,10 +71,11 @@ class TotalMovesWithItsTerms(Property):
         nominal = model.ask(cases.cases)
         scaled = model.ask(cases.cases, cases.scales)
         before, after = nominal.counted_terms(), scaled.counted_terms()
-        moved, size = np.zeros(len(cases)), np.zeros(len(cases))
+        moved, size, whole = (np.zeros(len(cases)) for _ in range(3))
         for name in sorted({*before, *after}):
             change = scaled.energy_term(name) - nominal.energy_term(name)
             moved, size = moved + change, size + np.abs(change)
+            whole = whole + np.abs(nominal.energy_term(name))
         off = np.abs(scaled.energy - nominal.energy - moved)
-        known = size >= NOTICEABLE * np.abs(nominal.energy)
+        known = size >= NOTICEABLE * np.fmax(whole, np.abs(nominal.energy))
         return np.where(known & (size > 0), TOLERANCE - off / size, np.nan)
