@@ -25,6 +25,7 @@ from joulecheck.estimate import Estimate
 from joulecheck.model import UNSCALED, Scales, Subject
 from joulecheck.property import property_named
 from joulecheck.reports.json_report import CampaignDocument
+from joulecheck.resolve import ModelRef
 from joulecheck.workload import Precision
 from joulecheck.workload.columns import PRECISIONS, Bools, Floats
 from tiny import TinyInBatches, at
@@ -144,6 +145,61 @@ class TestBehind:
         (ended,) = [one for one in told if isinstance(one, PairEnded)]
         assert ended.reason == "1 findings, more are not looked for"
         assert MOST_FINDINGS == 8
+
+
+def tells(found: Sequence[Counterexample], model: str, fault: str, other: str) -> bool:
+    """Whether some finding's case fails for one fault and holds with the other."""
+
+    def fails(name: str, one: Counterexample) -> bool:
+        law = property_named(one.property)
+        return law.margin_of(ModelRef(model, name).load(), one.case) < 0
+
+    return any(fails(fault, one) and not fails(other, one) for one in found)
+
+
+class TestBeside:
+    """What a finding without a region would hide is told beside it."""
+
+    MODEL = "reference:Google-TPU-v4"
+
+    def found(self, fault: str, law: str, model: str = MODEL) -> list[Counterexample]:
+        return found_in(events([ModelRef(model, fault).load()], law, cases=8192))
+
+    @pytest.mark.parametrize(
+        ("law", "model", "one", "other"),
+        [
+            ("SEN010", MODEL, "dropped-term", "uncounted-control"),
+            (
+                "BND010",
+                "reference:Intel-i7-12700K",
+                "batch-amortised#0",
+                "signed-overflow#3",
+            ),
+        ],
+    )
+    def test_finds_both_of_two_faults(
+        self, law: str, model: str, one: str, other: str
+    ) -> None:
+        found = self.found(f"{one}+{other}", law, model)
+
+        assert tells(found, model, one, other)
+        assert tells(found, model, other, one)
+
+    @pytest.mark.parametrize(
+        ("fault", "term"), [("dropped-term", "static"), ("uncounted-control", "control")]
+    )
+    def test_tells_one_term_that_is_missing_once(self, fault: str, term: str) -> None:
+        found = self.found(fault, "SEN010")
+
+        repairs = [one.blame.repairs for one in found if one.blame]
+        assert [best.target for best, *_ in filter(None, repairs)] == [term]
+
+    def test_is_the_same_when_it_is_told_again(self) -> None:
+        one, again = (
+            self.found("dropped-term+uncounted-control", "SEN010") for _ in range(2)
+        )
+
+        assert one == again
 
 
 class TestAccepted:

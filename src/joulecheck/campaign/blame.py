@@ -17,6 +17,7 @@ import attrs
 import numpy as np
 
 from joulecheck.campaign.edits import (
+    UNLIKELY,
     Edit,
     EditedSubject,
     ScaledCoefficient,
@@ -101,8 +102,7 @@ class Fix:
         mended = np.zeros(len(batch), dtype=bool)
         for edit in edits_of(batched, self.case, found):  # some have the same words
             if (edit.target, str(edit)) == (self.target, self.change):
-                edited = EditedSubject.of_subject(batched, edit)
-                mended |= _margins(law, edited, batch) >= 0
+                mended |= edited_margins(law, batched, edit, batch) >= 0
         return mended
 
 
@@ -117,6 +117,14 @@ def fix_of(found: Counterexample) -> Fix | None:
         if repair.target not in TOTALS and repair.repaired == 1 and not repair.broken:
             return Fix(found.case, repair.target, repair.change)
     return None
+
+
+def telling_fix_of(found: Counterexample) -> Fix | None:
+    """The same, unless it is a factor so large that it mends whatever is too small."""
+    fix = fix_of(found)
+    if fix is None or fix.change.startswith(tuple(UNLIKELY.values())):
+        return None
+    return fix
 
 
 def likely_fix_of(found: Counterexample) -> Fix | None:
@@ -196,8 +204,7 @@ class _Judge:
 
     def _margins(self, edit: Edit | None, batch: Batch) -> Floats:
         """NaN where the edited model breaks the law's own computation."""
-        model = self.model if edit is None else EditedSubject.of_subject(self.model, edit)
-        return _margins(self.law, model, batch)
+        return edited_margins(self.law, self.model, edit, batch)
 
     def _repairs(self, edit: Edit) -> bool:
         return bool(self._margins(edit, self.case)[0] >= 0)
@@ -267,10 +274,16 @@ class _Judge:
         return {name: some[name] for name in most}
 
 
-def _margins(law: Property, model: Subject, batch: Batch) -> Floats:
-    """NaN where an edited model breaks the law's own computation."""
+def edited_margins(
+    law: Property, model: Subject, edit: Edit | None, batch: Batch
+) -> Floats:
+    """(n,) margins of a batch where the model's answers are changed by an edit.
+
+    NaN where the edited model breaks the law's own computation.
+    """
+    asked = model if edit is None else EditedSubject.of_subject(model, edit)
     try:
-        return law.checked_margin(model, batch)
+        return law.checked_margin(asked, batch)
     except JoulecheckError:
         return np.full(len(batch), np.nan)
 

@@ -279,11 +279,11 @@ class Campaign:
             yield from self._caused(pair, outcome)
 
     def _caused(self, pair: Pair, outcome: Searched) -> Iterator[Event]:
-        """Report a new cause; one more case of a known one is none."""
-        found = outcome.counterexample
-        if found is not None and self._causes.joined(pair, found) is None:
-            self._causes.add(pair, found)
-            yield CounterexampleFound(found, outcome.seconds)
+        """Report new causes; one more case of a known one is none."""
+        for found in (outcome.counterexample, outcome.beside):
+            if found is not None and self._causes.joined(pair, found) is None:
+                self._causes.add(pair, found)
+                yield CounterexampleFound(found, outcome.seconds)
 
     def _ended_by(self, pair: Pair) -> PairEnded | None:
         """Why a pair that fails is searched no further, if it is not."""

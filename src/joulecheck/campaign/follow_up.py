@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 from typing import Final
 
@@ -11,8 +11,10 @@ import attrs
 import hypothesis
 import numpy as np
 
+from joulecheck.campaign.beside import Apart, Beside
 from joulecheck.campaign.blame import Evidence, Fix, blame, fix_of
 from joulecheck.campaign.contrast import nearest_passing
+from joulecheck.campaign.order import Plainness
 from joulecheck.campaign.reduce import LAZY_LIMIT, Reduced, reduce
 from joulecheck.campaign.regions.figures import figures_of
 from joulecheck.campaign.regions.generalise import generalise
@@ -26,6 +28,9 @@ from joulecheck.property import Property
 from joulecheck.region import Generalised, Region
 from joulecheck.space import CaseSpace
 from joulecheck.workload.columns import Bools, Floats, Ints
+
+STARTS: Final = 3
+"""Failures that are made minimal to find another cause beside a known one."""
 
 SHRINK_LIMIT: Final = 2000
 """Cases that Hypothesis may ask of a vectorised model; others are asked fewer."""
@@ -58,6 +63,7 @@ class FollowUp:
         known: Sequence[Region] = (),
         fixes: Sequence[Fix] = (),
         alike: Sequence[Fix] = (),
+        apart: Apart | None = None,
     ) -> None:
         """Prepare it.
 
@@ -68,6 +74,7 @@ class FollowUp:
             known: where failures are known: what is minimal lies outside.
             fixes: repairs of known failures: none of them mends what is minimal.
             alike: other such repairs: no region is looked for where one is best again.
+            apart: which rows are looked at, if not all are.
         """
         self.law = law
         self.model = model
@@ -76,6 +83,7 @@ class FollowUp:
         self.known = known
         self.fixes = fixes
         self.alike = alike
+        self.apart = apart
         self.in_bulk = model.vectorised and law.thinning == 1
 
     def counterexample(self, failing: Ints, *, explain: bool) -> Counterexample:
@@ -85,12 +93,16 @@ class FollowUp:
             failing: (n, width) rows; the first fails on the scalar path too.
             explain: whether to look for its region.
         """
-        row = failing[0].tolist()
+        return self.explained(self._minimal(failing[0]), failing, region=explain)
+
+    def _minimal(self, failing: Ints) -> Counterexample:
+        """The minimal case of a row, with nothing said of it."""
+        row = failing.tolist()
         reduced = self._reduced(self._shrunk(row))
         if not self._fails(self.space.build(reduced.row)):  # the paths disagree
             reduced = Reduced(tuple(row), reduced.minimality, 0)
         case = self.space.build(reduced.row)
-        found = Counterexample(
+        return Counterexample(
             model=self.model.name,
             property=self.law.id,
             case=case,
@@ -100,7 +112,44 @@ class FollowUp:
             minimality=reduced.minimality,
             versions=versions(),
         )
-        return self.explained(found, failing, region=explain)
+
+    def beside(self, first: Counterexample, failing: Ints) -> Counterexample | None:
+        """What fails for another reason than a counterexample that cannot be left out.
+
+        Args:
+            first: what has neither a region nor a repair of all that fails.
+            failing: (n, width) rows that fail.
+
+        Returns:
+            None if nothing can be told from it.
+        """
+        seen = self._seen(failing)
+        known = (*self.fixes, *self.alike)
+        left = unrepaired(known, self.law, self.model, self.space, seen.failing)
+        seen = attrs.evolve(seen, failing=seen.failing[left])
+        for way in Beside(self.law, self.model, first.genes, seen).ways():
+            rows = seen.failing[way.apart(seen.failing)]
+            other = FollowUp(
+                self.law,
+                self.model,
+                self.random,
+                known=self.known,
+                fixes=known,
+                apart=way.apart,
+            )
+            for row in other._starts(rows):
+                found = other._minimal(row)
+                if way.tells(found.genes):
+                    return other.explained(found, rows)
+        return None
+
+    def _starts(self, rows: Ints) -> Iterator[Ints]:
+        """A few rows far apart that fail on the scalar path too."""
+        order = Plainness.of(self.space, rows).order()
+        ends = np.linspace(0, max(0, len(order) - 1), STARTS).astype(np.int64)
+        for index in dict.fromkeys(order[ends].tolist() if len(order) else ()):
+            if self._fails(self.space.build(rows[index].tolist())):
+                yield rows[index]
 
     def explained(
         self, found: Counterexample, failing: Ints, *, region: bool = True
@@ -149,6 +198,7 @@ class FollowUp:
         margins = self._margins(fresh)
         more = fresh[margins < 0]
         more = more[self._unrepaired(more)]
+        more = more[self._apart(more)]
         return Evidence(np.concatenate([failing, more]), fresh[margins >= 0])
 
     def _region(self, row: Sequence[int], failing: Ints) -> Generalised:
@@ -217,20 +267,25 @@ class FollowUp:
         fails = self._fail(rows)
         if self.known and fails.any():
             fails[fails] = ~inside_any(self.known, self.space, rows[fails])
+        if self.apart is not None and fails.any():
+            fails[fails] = self._apart(rows[fails])
         return fails
+
+    def _apart(self, rows: Ints) -> Bools:
+        return np.ones(len(rows), dtype=bool) if self.apart is None else self.apart(rows)
 
     def _fails(self, case: AnyCase) -> bool:
         """Whether a case fails on the scalar path, and is not known to."""
         if not self.law.margin_of(self.model, case) < 0:
             return False
-        if not self.known and not self.fixes:
+        if not self.known and not self.fixes and self.apart is None:
             return True
         try:
             row = np.array([self.space.genes_of(case)], dtype=np.int64)
         except OutsideSpace:
             return False
         outside = not inside_any(self.known, self.space, row)[0]
-        return outside and bool(self._unrepaired(row)[0])
+        return outside and bool(self._unrepaired(row)[0]) and bool(self._apart(row)[0])
 
     def _shrunk(self, row: Sequence[int]) -> Sequence[int]:
         limit = SHRINK_LIMIT if self.model.vectorised else LAZY_LIMIT

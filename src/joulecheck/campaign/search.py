@@ -11,7 +11,7 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from joulecheck.campaign.blame import Evidence, Fix, blame, same_culprit
+from joulecheck.campaign.blame import Evidence, Fix, blame, same_culprit, telling_fix_of
 from joulecheck.campaign.follow_up import FollowUp, inside_any, unrepaired
 from joulecheck.campaign.memory import keep_freed_memory
 from joulecheck.campaign.order import Plainness
@@ -123,6 +123,8 @@ class Searched:
     cleared: tuple[str, ...] = ()
     """Those that are not."""
     counterexample: Counterexample | None = None
+    beside: Counterexample | None = None
+    """What fails for another reason, where the first one may hide it."""
     region: Region | None = None
     """That of the case that was asked for."""
     unconfirmed: AnyCase | None = None
@@ -259,7 +261,18 @@ class _Search:
             return {"region": up.region_around(self.unit.around, failing)}
         explain = self.unit.explain and not self._out_of_time()
         found = up.counterexample(failing, explain=explain)
-        return {"counterexample": attrs.evolve(found, seed=self.unit.seed)}
+        beside = up.beside(found, failing) if self._may_hide_others(found) else None
+        seed = self.unit.seed
+        return {
+            "counterexample": attrs.evolve(found, seed=seed),
+            "beside": beside if beside is None else attrs.evolve(beside, seed=seed),
+        }
+
+    def _may_hide_others(self, found: Counterexample) -> bool:
+        """Whether nothing tells all of its failures, and none was like that before."""
+        if self.unit.fixes or found.region is None:
+            return False
+        return found.region.around is None and telling_fix_of(found) is None
 
     def _screened(self) -> dict[str, Any]:
         for number, rows in batches(self.unit, self.model, self.law):
