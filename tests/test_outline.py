@@ -334,7 +334,7 @@ def test_a_condition_in_words(atom: Interval, expected: str) -> None:
     ("of", "name", "expected"),
     [
         ("peer", "reference:Hailo-8", "peer reference:Hailo-8"),
-        ("machine", "clock x 2", "machine with clock x 2"),
+        ("machine", "clock x 2", "clock x 2"),
         ("wider precision", "FP32", "wider precision FP32"),
         ("function", "RELU", "function relu"),
         ("grown", "m", "growing m"),

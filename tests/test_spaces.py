@@ -891,15 +891,23 @@ class TestDerivations:
         assert found[3] == Derivation({"launch": 0.5})
 
     def test_are_called_by_what_is_turned(self) -> None:
-        turned = {"clock": 2.0, "launch": 0.5, "dram.bandwidth": 2.0}
-        machines = (Derivation(turned, {"static_power": 0.5}), Derivation({"clock": 1.5}))
+        turned = {"clock": 2.0, "launch": 0.5, "units": 2.0, "dram.bandwidth": 2.0}
+        other = {"clock": 2.0, "link": 2.0, "units": 2.0}
+        machines = (
+            Derivation(turned, {"static_power": 1 / 3}),
+            Derivation({"clock": 1.5, "units": 1.5}),
+            Derivation({"clock": 2.0, "dram.bandwidth": 2.0, "units": 2.0}),
+            Derivation(other),
+        )
         space = DerivationSpace(ONE, machines)
 
         (trait,) = space.traits(space.sample(np.random.default_rng(1), 4)).values()
 
         assert trait.names == (
-            "clock, dram.bandwidth x 2; launch x 0.5; static_power x 0.5",
-            "clock x 1.5",
+            "clock and 2 more x 2; launch x 0.5; static_power x 0.333",
+            "clock, units x 1.5",
+            "clock, dram.bandwidth, units x 2",
+            "clock, link, units x 2",
         )
 
     def test_stay_within_the_ranges_of_the_knobs(self, reference: Subject) -> None:

@@ -56,9 +56,13 @@ class DerivationSpace(WrappingSpace[DerivedCase]):
         """Nothing: the machine is always read."""
 
     def traits(self, rows: Ints) -> Mapping[str, Trait]:
-        """The derived machine, by what is turned."""
-        machines = tuple(map(str, self.derivations))
-        return {**super().traits(rows), "machine": Trait(rows[:, -1], machines)}
+        """The derived machine, by what is turned: in few words, if these tell it apart."""
+        short = [derivation.short for derivation in self.derivations]
+        names = tuple(
+            name if short.count(name) == 1 else str(derivation)
+            for name, derivation in zip(short, self.derivations, strict=True)
+        )
+        return {**super().traits(rows), "machine": Trait(rows[:, -1], names)}
 
     def batch(self, rows: Ints) -> DerivedCases:
         """The cases, with the list of machines."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from math import inf, nan
 from typing import (
@@ -157,13 +157,29 @@ class Derivation:
         """Such as "clock, units x 2; launch x 0.5"."""
         return "; ".join(filter(None, map(factors_text, (self.factors, self.scale))))
 
+    @property
+    def short(self) -> str:
+        """The same in fewer words, such as "clock and 4 more x 2; launch x 0.5"."""
+        parts = (_by_factor(each) for each in (self.factors, self.scale))
+        return "; ".join(
+            f"{_some(names)} x {factor:.3g}" for part in parts for factor, names in part
+        )
+
 
 def factors_text(factors: Mapping[str, float]) -> str:
     """The factors in words, each with all the names that it goes with."""
+    return "; ".join(f"{', '.join(names)} x {f:.9g}" for f, names in _by_factor(factors))
+
+
+def _by_factor(factors: Mapping[str, float]) -> Iterable[tuple[float, Sequence[str]]]:
     names: dict[float, list[str]] = {}
     for name, factor in factors.items():
         names.setdefault(factor, []).append(name)
-    return "; ".join(f"{', '.join(who)} x {f:.9g}" for f, who in names.items())
+    return names.items()
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 2 else f"{names[0]} and {len(names) - 1} more"  # noqa: PLR2004 - as short
 
 
 @attrs.frozen

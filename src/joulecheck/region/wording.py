@@ -50,7 +50,8 @@ _WORDS: Final = {
     "loop k": "loop K",
 }
 
-_TRAITS: Final = {"grown": "growing", "machine": "machine with"}
+_TRAITS: Final = {"grown": "growing", "machine": ""}
+"""What stands before the kinds of some traits; else it is the trait's own name."""
 
 _FLAGS: Final = {
     "weight from inside": ("a B operand from inside", "no B operand from inside"),
@@ -123,7 +124,7 @@ def condition(atom: Atom) -> list[str]:
     match atom:
         case Kinds():
             names = [n.lower() if atom.of == "function" else n for n in atom.names]
-            return [f"{_TRAITS.get(atom.of, atom.of)} {_either(names)}"]
+            return [f"{_TRAITS.get(atom.of, atom.of)} {_either(names)}".strip()]
         case Residues():
             return [f"{name_of(atom.feature)} mod {atom.period} {_rests(atom)}"]
         case Values():
