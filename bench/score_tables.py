@@ -14,7 +14,7 @@ import json
 import statistics
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -131,33 +131,42 @@ def quantiles(of: Mapping[str, float], form: str, unit: str = "") -> str:
 
 def numbers(document: Mapping[str, Any]) -> list[str]:
     """How many are killed and how soon, and what the findings say of them."""
-    summary, mutants = document["summary"], document["mutants"]
+    summary = document["summary"]
     seconds, checks = summary["seconds_to_first_kill"], summary["checks_to_first_kill"]
-    found = [one for mutant in mutants for one in mutant["explanations"]]
-    named = [one["named"] for one in found if one["named"] is not None]
-    first = [one["named_first"] for one in found if one["named"] is not None]
-    fits = [one["region"] for one in found if one["region"] is not None]
-    good = [one for one in fits if one["recall"] >= RECALL and one["false"] < FALSE]
-    answers = sum(one["of_answers"] for one in good)
-    median = {
-        name: statistics.median(one[name] for one in found)
-        for name in ("nodes", "off_minimum")
-    }
     reached = f"{summary['killed_of_reached']:.1%} of those that differ"
-    named_in = f"{sum(named) / len(named):.1%} of {len(named)} first kills"
-    matched = f"{len(good) / len(fits):.1%} of {len(fits)}"
-    size = " operator, ".join(f"{number:g}" for number in median.values())
     rows = {
         "killed": f"{summary['killed']} of {summary['mutants']}, {reached}",
         "time to the first kill, one core": quantiles(seconds, ".2g", " s"),
         "cases to the first kill, of all laws": quantiles(checks, ",.0f"),
-        "minimal counterexample": f"median {size} fields off their plainest",
-        "blame names a planted place": f"{named_in}, "
-        f"in the first place {sum(first) / len(first):.1%}",
-        f"it holds >= {RECALL:.0%} of what fails, and < {FALSE:.0%} else": f"{matched}, "
-        f"{len(good) - answers} by the workload, {answers} by what the model answers",
     }
-    return table(("", ""), rows.items())
+    found = [one for mutant in document["mutants"] for one in mutant["explanations"]]
+    return table(("", ""), [*rows.items(), *explained(found)])
+
+
+def explained(found: Mutants) -> Iterator[tuple[str, str]]:
+    """How plain the minimal cases are, and whether blame and region are right."""
+    if not found:
+        return
+    for name, what in (("nodes", "operators"), ("off_minimum", "fields off the plainest")):
+        median = statistics.median(one[name] for one in found)
+        yield f"{what} of a minimal counterexample, median", f"{median:g}"
+    named = [one["named"] for one in found if one["named"] is not None]
+    first = [one["named_first"] for one in found if one["named"] is not None]
+    place = f"{share(first)} in the first place"
+    yield "blame names a planted place", f"{share(named)} of {len(named)} kills; {place}"
+    fits = [one["region"] for one in found if one["region"] is not None]
+    good = [one for one in fits if one["recall"] >= RECALL and one["false"] < FALSE]
+    answers = sum(one["of_answers"] for one in good)
+    yield (
+        f"outline or region holds >= {RECALL:.0%} of what fails, and < {FALSE:.0%} else",
+        f"{share([one in good for one in fits])} of {len(fits)} kills; "
+        f"{len(good) - answers} by the workload, {answers} by what the model answers",
+    )
+
+
+def share(flags: Sequence[bool]) -> str:
+    """How many of them are set."""
+    return f"{sum(flags) / max(1, len(flags)):.1%}"
 
 
 def main() -> None:

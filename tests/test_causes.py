@@ -143,7 +143,7 @@ class TestBehind:
 
         assert len(found_in(told)) == 1
         (ended,) = [one for one in told if isinstance(one, PairEnded)]
-        assert ended.reason == "1 findings, more are not looked for"
+        assert ended.reason == "1 finding, more are not looked for"
         assert MOST_FINDINGS == 8
 
 

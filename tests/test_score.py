@@ -428,7 +428,7 @@ class TestCommand:
 
         done = run(*few, "--select", "MON001", "--explain", "1")
 
-        assert "minimal counterexamples: 1, median 1 node" in done.stdout
+        assert "minimal counterexamples: 1; in the median nodes 1," in done.stdout
         assert "blame names a planted place in 100.0% of 1" in done.stdout
 
     def test_compares_with_baselines(self) -> None:

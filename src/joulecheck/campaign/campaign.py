@@ -38,6 +38,7 @@ from joulecheck.counterexample import Counterexample
 from joulecheck.errors import NotOffered
 from joulecheck.model import Subject
 from joulecheck.property import Property
+from joulecheck.quantities import many
 
 EPOCH: Final = 1 << 16
 """Cases of a vectorised model in one unit."""
@@ -288,7 +289,8 @@ class Campaign:
     def _ended_by(self, pair: Pair) -> PairEnded | None:
         """Why a pair that fails is searched no further, if it is not."""
         if len(self._causes.behind(pair)) >= MOST_FINDINGS:
-            return PairEnded(pair, f"{MOST_FINDINGS} findings, more are not looked for")
+            found = many(MOST_FINDINGS, "finding")
+            return PairEnded(pair, f"{found}, more are not looked for")
         hiding = self._causes.without_region(pair)
         if hiding is None and (self._explain or not self._causes.behind(pair)):
             return None

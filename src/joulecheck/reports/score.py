@@ -158,8 +158,9 @@ def _show_explanations(console: Console, score: Score) -> None:
     named = share(sum(bool(one.named) for one in judged), judged)
     _say(
         console,
-        f"minimal counterexamples: {len(found)}, median {_median(found, 'nodes'):g} node, "
-        f"{_median(found, 'off_minimum'):g} fields off their plainest, "
+        f"minimal counterexamples: {len(found)}; in the median nodes "
+        f"{_median(found, 'nodes'):g}, fields off their plainest "
+        f"{_median(found, 'off_minimum'):g}, "
         f"{_median(found, 'bits'):.3g} bits, {_median(found, 'seconds'):.2g} s each",
     )
     _say(
