@@ -157,11 +157,9 @@ def explained(found: Mutants) -> Iterator[tuple[str, str]]:
     fits = [one["region"] for one in found if one["region"] is not None]
     good = [one for one in fits if one["recall"] >= RECALL and one["false"] < FALSE]
     answers = sum(one["of_answers"] for one in good)
-    yield (
-        f"outline or region holds >= {RECALL:.0%} of what fails, and < {FALSE:.0%} else",
-        f"{share([one in good for one in fits])} of {len(fits)} kills; "
-        f"{len(good) - answers} by the workload, {answers} by what the model answers",
-    )
+    what = f"outline or region holds >= {RECALL:.0%} of what fails, and < {FALSE:.0%} else"
+    ways = f"{len(good) - answers} by the workload, {answers} by what the model answers"
+    yield what, f"{share([one in good for one in fits])} of {len(fits)} kills; {ways}"
 
 
 def share(flags: Sequence[bool]) -> str:
