@@ -29,6 +29,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 import attrs
@@ -241,21 +242,20 @@ def main() -> int:
     """Try every combination; 0 if one campaign reports both faults of each."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seed", type=int, default=0, help="of the combinations")
-    parser.add_argument("--count", type=int, default=COMBINATIONS, help="of combinations")
-    parser.add_argument("--skip", type=int, default=0, help="the first combinations")
+    parser.add_argument(
+        "--count", type=int, default=COMBINATIONS, help="of combinations that are tried"
+    )
+    parser.add_argument("--skip", type=int, default=0, help="as many before them")
     options = parser.parse_args()
     drawn = combinations(options.seed)
     all_laws = alone = 0
-    for number in range(options.count):
-        each = next(drawn)
-        if number < options.skip:
-            continue
+    for each in islice(drawn, options.skip, options.skip + options.count):
         asked = campaign(each, selected((), ()), CASES)
         single = campaign(each, [property_named(each.law)], ALONE)
         all_laws += asked.both
         alone += single.both
         print(f"{each}\n  all laws: {asked}\n  alone:    {single}", flush=True)
-    tried = options.count - options.skip
+    tried = options.count
     print(f"all laws: both reported in {all_laws} of {tried} combinations")
     print(f"the law alone: both reported in {alone} of {tried} combinations")
     return 0 if all_laws == tried else 1
